@@ -3,18 +3,18 @@
  * knows a transport.
  */
 /** ms of work after which a slice is over. */
-const SLICE = 10;
+const SLICE_MS = 10;
 /**
  * Entries of lists that begin in one slice. What begins is completed in the same turn, so the clock
  * alone would notice too late.
  */
-const ENTRIES = 1_000;
+const MAX_ENTRIES_PER_SLICE = 1_000;
 /**
  * ms of writes that begin in one turn of the event loop. A write takes this thread about 0.4 ms until
  * it is in the store's queue, and all that waited for one sync of the disk are answered together: the
  * next ones of as many clients arrive together too.
  */
-const WRITES = 4;
+const MAX_WRITES_MS = 4;
 
 /**
  * The serving thread serves everybody: long work is done in slices, with turns of the event loop
@@ -42,7 +42,8 @@ class EventLoopBudget {
 
   /** Whether this slice has space for so many more entries, which then count. */
   fits(size: number): boolean {
-    if (this.#entries >= ENTRIES || performance.now() - this.#begun > SLICE) return false;
+    if (this.#entries >= MAX_ENTRIES_PER_SLICE || performance.now() - this.#begun > SLICE_MS)
+      return false;
     this.#entries += size;
     return true;
   }
@@ -70,7 +71,7 @@ class EventLoopBudget {
       if (round === this.#rounds) {
         this.#rounds++;
         this.beginSlice();
-      } else if (performance.now() - this.#begun > SLICE) {
+      } else if (performance.now() - this.#begun > SLICE_MS) {
         this.#nextRound();
         return;
       }
@@ -91,7 +92,7 @@ class EventLoopBudget {
       await this.nextTurn();
       let count = 0;
       do this.#entries += this.#waiting[count++]!.size;
-      while (count < this.#waiting.length && this.#entries < ENTRIES);
+      while (count < this.#waiting.length && this.#entries < MAX_ENTRIES_PER_SLICE);
       // Together: to remove the first of hundreds of thousands moves all others.
       for (const { resolve } of this.#waiting.splice(0, count)) resolve();
     }
@@ -110,7 +111,7 @@ class EventLoopBudget {
         setImmediate(() => this.#nextWrite());
         return undefined;
       }
-      if (now - this.#writing < WRITES) return undefined;
+      if (now - this.#writing < MAX_WRITES_MS) return undefined;
     }
     return new Promise((resolve) => void this.#writes.push(resolve));
   }

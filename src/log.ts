@@ -18,7 +18,7 @@ interface Known {
  * Most damaged objects that are remembered; more failures mean a lost disk, which the log has
  * reported by then.
  */
-const MOST = 10_000;
+const MAX_DAMAGED = 10_000;
 
 const known = new WeakMap<Log, Known>();
 
@@ -49,7 +49,11 @@ export function reportDamage(log: Log, error: unknown): void {
     );
   }
   const sha256 = error.code === "CONTENT_DAMAGED" ? error.extra["sha256"] : undefined;
-  if (typeof sha256 !== "string" || damage.contents.has(sha256) || damage.contents.size >= MOST)
+  if (
+    typeof sha256 !== "string" ||
+    damage.contents.has(sha256) ||
+    damage.contents.size >= MAX_DAMAGED
+  )
     return;
   damage.contents.add(sha256);
   log.error(

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /** Bytes between two collections: so much may lie about, dead, for each thread. */
-const EACH = 4 * 2 ** 20;
+const BYTES_BETWEEN_COLLECTIONS = 4 * 2 ** 20;
 
 /**
  * Without an argument a major collection; V8 11 takes any object for a minor one, whatever it says.
@@ -19,7 +19,7 @@ let spent = 0;
  */
 export function spendBuffers(bytes: number): void {
   spent += bytes;
-  if (spent < EACH) return;
+  if (spent < BYTES_BETWEEN_COLLECTIONS) return;
   spent = 0;
   (collect ??= exposed())({ type: "minor" });
 }

@@ -92,7 +92,7 @@ const SCRUB_LEASE = "scrub";
  * ms that the lease is held for. It is renewed at each object, and at least every third of this
  * time.
  */
-const HELD = 60_000;
+const LEASE_MS = 60_000;
 /** ms between two checks for pending scrubs. */
 const LOOK = 60_000;
 /** ms between two stored positions: after a restart the scrub continues from the last one. */
@@ -158,7 +158,7 @@ export class Scrubber {
     const goesOn = last?.after !== undefined;
     if (last && !goesOn && Date.now() - last.began < config.SCRUB_INTERVAL) return;
     if (!(await this.#leased())) return;
-    const renewal = setInterval(() => void this.#leased().catch(() => {}), HELD / 3).unref();
+    const renewal = setInterval(() => void this.#leased().catch(() => {}), LEASE_MS / 3).unref();
     try {
       await this.#round(goesOn ? last : { began: Date.now() });
     } finally {
@@ -193,7 +193,7 @@ export class Scrubber {
   }
 
   async #leased(): Promise<boolean> {
-    return (await this.#deps.records.lease(SCRUB_LEASE, this.#node, HELD)) !== undefined;
+    return (await this.#deps.records.lease(SCRUB_LEASE, this.#node, LEASE_MS)) !== undefined;
   }
 }
 

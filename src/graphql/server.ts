@@ -237,7 +237,7 @@ async function openApollo(
 }
 
 /** Larger variables are checked twice. */
-const LARGE = 2 ** 14;
+const LARGE_VARIABLES_BYTES = 2 ** 14;
 
 /**
  * Checks an operation before it is executed, and completes its answer: with its price, with all
@@ -260,7 +260,12 @@ const checks = (
         if (!operation) return;
         if (operation.operation === OperationTypeNode.SUBSCRIPTION) throw subscriptionOverHttp();
         const { variables = {}, http } = request;
-        if (!(Number(http?.headers.get("content-length") ?? LARGE + 1) <= LARGE))
+        if (
+          !(
+            Number(http?.headers.get("content-length") ?? LARGE_VARIABLES_BYTES + 1) <=
+            LARGE_VARIABLES_BYTES
+          )
+        )
           assertFits(schema, operation, variables);
         try {
           cost = await documents.price(document, operation, variables);

@@ -20,7 +20,7 @@ import { eventLoop } from "../event-loop-budget.js";
 import { RecordNode } from "./resolvers/types/records.js";
 
 /** Entries that are completed together: those of a usual page, whose links are read together. */
-const FEW = 100;
+const MAX_ENTRIES_TOGETHER = 100;
 
 /**
  * A list whose entries are all promises. While the execution completes entries that are there, the
@@ -43,9 +43,11 @@ function slicesOf(
 ): Promise<unknown>[] {
   const late: { resolve: (item: unknown) => void; reject: (reason: unknown) => void }[] = [];
   const list = items.map((item, index) =>
-    index < FEW
+    index < MAX_ENTRIES_TOGETHER
       ? Promise.resolve(item)
-      : new Promise((resolve, reject) => (late[index - FEW] = { resolve, reject })),
+      : new Promise(
+          (resolve, reject) => (late[index - MAX_ENTRIES_TOGETHER] = { resolve, reject }),
+        ),
   );
   const deliver = async (): Promise<void> => {
     for (const [index, { resolve, reject }] of late.entries()) {
@@ -58,7 +60,7 @@ function slicesOf(
         if (nullable) for (const other of late.slice(index + 1)) other.resolve(null);
         return;
       }
-      resolve(items[index + FEW]);
+      resolve(items[index + MAX_ENTRIES_TOGETHER]);
       // The execution completes the entry before the clock is read again.
       await Promise.resolve();
     }
@@ -142,9 +144,9 @@ function listed(resolve: Resolve, nullable: boolean): Resolve {
   const slice = (found: unknown, context: Context): unknown => {
     if (!Array.isArray(found) || found.length === 0) return found;
     const entries = (): Promise<unknown>[] =>
-      found.length <= FEW ? promised(found) : slicesOf(found, context, nullable);
+      found.length <= MAX_ENTRIES_TOGETHER ? promised(found) : slicesOf(found, context, nullable);
     // Entries are promised only once somebody waits for them.
-    const admitted = inTime(found, Math.min(found.length, FEW), context);
+    const admitted = inTime(found, Math.min(found.length, MAX_ENTRIES_TOGETHER), context);
     return admitted instanceof Promise ? admitted.then(entries) : entries();
   };
   return (source, args, context, info) => {
@@ -171,7 +173,7 @@ function single(resolve: Resolve): Resolve {
 /** JSON around a value: quotes, colon, comma. */
 const AROUND = 6;
 /** Numbers, times and the like. */
-const SHORT = 20;
+const SCALAR_CHARS = 20;
 
 /** A resolver of a value. What a promise resolves to is not counted: its field does so itself. */
 function weighed(name: string, resolve: Resolve): Resolve {
@@ -181,7 +183,7 @@ function weighed(name: string, resolve: Resolve): Resolve {
     const { budget } = context;
     if (value instanceof Promise) {
       // To throw here would leave the promise without anybody who handles it.
-      budget.weigh(around + SHORT);
+      budget.weigh(around + SCALAR_CHARS);
       return value;
     }
     const size = around + sizeOf(value, source);
@@ -197,10 +199,11 @@ function sizeOf(value: unknown, source: unknown): number {
   // Any JSON of a record is a part of its document.
   if (!Array.isArray(value))
     return typeof value === "object" && value !== null && source instanceof RecordNode
-      ? (source.stored?.document.length ?? SHORT)
-      : SHORT;
+      ? (source.stored?.document.length ?? SCALAR_CHARS)
+      : SCALAR_CHARS;
   return value.reduce(
-    (sum: number, each: unknown) => sum + (typeof each === "string" ? each.length : SHORT) + 3,
+    (sum: number, each: unknown) =>
+      sum + (typeof each === "string" ? each.length : SCALAR_CHARS) + 3,
     0,
   );
 }

@@ -239,7 +239,7 @@ function reads(form: BodyForm, type: string): boolean {
  * Bytes of JSON that are checked on the serving thread; a larger body goes through the thread for
  * large documents.
  */
-const SMALL = 64 * 2 ** 10;
+const MAX_BYTES_ON_SERVING_THREAD = 64 * 2 ** 10;
 
 /**
  * A JSON body; `undefined` when it is empty.
@@ -288,7 +288,7 @@ export async function checkedJson(
       `${at.length > 1 ? `The field ${at.slice(1).join(".")}` : "The body"} holds more than ` +
         `MAX_JSON_VALUES=${limits.maxValues} keys and values. Send fewer, or a file.`,
     );
-  if (bytes.length <= SMALL) {
+  if (bytes.length <= MAX_BYTES_ON_SERVING_THREAD) {
     const read = parseBoundedJson(bytes, limits);
     if (read.tooMany) throw tooMany();
     if (read.problems.length > 0) throw jsonRefusal(read.problems, at);

@@ -238,7 +238,7 @@ export async function streamBytes(
     if (res.destroyed) return;
     if (!out) {
       waiting.push(chunk);
-      if ((held += chunk.byteLength) < HELD) continue;
+      if ((held += chunk.byteLength) < BUFFERED_BYTES) continue;
       out = streamedBody(req, res, type, headers);
       if (!out) return;
       if (!out.write(Buffer.concat(waiting.splice(0)))) await drained(out);
@@ -249,7 +249,7 @@ export async function streamBytes(
 }
 
 /** Bytes that are buffered before an answer begins. */
-const HELD = 256 * 1024;
+const BUFFERED_BYTES = 256 * 1024;
 
 /** Resolves when more may be written, or when the stream is closed. */
 function drained(out: Writable): Promise<void> {

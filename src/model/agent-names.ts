@@ -20,7 +20,7 @@ export interface AgentName {
 }
 
 /** Longest name that is taken apart, in characters. */
-const LONGEST = 200;
+const MAX_NAME_CHARS = 200;
 /** Characters of a list of names that are read. */
 const LONGEST_LIST = 10_000;
 /** Most names that are read of one text. */
@@ -400,7 +400,7 @@ export function nameOf(name: string, stated: "person" | "organization" | null): 
   if (stated === "organization") return { name, kind: "organization" };
   if (looksLikeOrganization(name)) return { name, kind: "organization" };
   const whole: AgentName = { name, kind: stated };
-  if (name.length > LONGEST || /\d|[@#/\\:;!?%*=+[\]{}<>|"“”„()&]/.test(name)) return whole;
+  if (name.length > MAX_NAME_CHARS || /\d|[@#/\\:;!?%*=+[\]{}<>|"“”„()&]/.test(name)) return whole;
   if (/\bet\s+al\b/i.test(name)) return whole;
   const parts = CJK.test(name) ? partsOfCjk(name) : partsOf(name, stated !== null);
   return parts === undefined ? whole : { name, kind: "person", ...parts };

@@ -1,4 +1,4 @@
-const SHORT = "input is too short";
+const TOO_SHORT = "input is too short";
 const EXTRA = "unexpected extra characters at the end of the input";
 
 /** Date in extended or basic form, time, zone (ISO 8601-1 5.2, 5.3; RFC 3339 section 5.6). */
@@ -48,7 +48,7 @@ export function instantOf(text: string): number | undefined {
 }
 
 function calendarProblem(date: string): string | undefined {
-  if (date.length < 10) return SHORT;
+  if (date.length < 10) return TOO_SHORT;
   if (!/^[0-9]{4}/.test(date)) return "invalid character in year";
   if (date[4] !== "-") return "invalid date separator, expected `-`";
   if (!/^[0-9]{2}/.test(date.slice(5))) return "invalid character in month";

@@ -4,15 +4,15 @@ import { isObject, type JsonObject, type JsonValue, listOf } from "./field.js";
 import { plainLine, textOf } from "./texts.js";
 
 /** Characters of a text that is a label. */
-const LONGEST = 120;
+const MAX_LABEL_CHARS = 120;
 
 const lineOf = (value: JsonValue | undefined): string | null =>
   plainLine(textOf(value) ?? "") || null;
 const short = (text: string): string => {
-  if (text.length <= LONGEST) return text;
-  const cut = text.slice(0, LONGEST - 1).toWellFormed();
+  if (text.length <= MAX_LABEL_CHARS) return text;
+  const cut = text.slice(0, MAX_LABEL_CHARS - 1).toWellFormed();
   const space = cut.lastIndexOf(" ");
-  return `${cut.slice(0, space > LONGEST / 2 ? space : cut.length)}…`;
+  return `${cut.slice(0, space > MAX_LABEL_CHARS / 2 ? space : cut.length)}…`;
 };
 /** The end of an address: `Temperature` of `https://vocabulary.example/Temperature`. */
 const ending = (text: string): string =>

@@ -106,7 +106,7 @@ const ADDRESSES: readonly (readonly [
 ];
 
 /** Characters of a licence that are compared and counted by: indexes hold no more. */
-const LONGEST = 500;
+const MAX_LICENCE_CHARS = 500;
 
 /**
  * The name that licences are compared and counted by: the SPDX identifier of a licence that is
@@ -117,7 +117,7 @@ export function licenceName(text: string): string {
   const known = spdxName(stated);
   if (known !== undefined) return known;
   const [, address] =
-    stated.length > LONGEST ? [] : (/^https?:\/\/(?:www\.)?([^?#]+)/i.exec(stated) ?? []);
+    stated.length > MAX_LICENCE_CHARS ? [] : (/^https?:\/\/(?:www\.)?([^?#]+)/i.exec(stated) ?? []);
   if (address !== undefined) {
     const path = address
       .toLowerCase()
@@ -129,7 +129,7 @@ export function licenceName(text: string): string {
       if (name) return name;
     }
   }
-  return stated.slice(0, LONGEST).toWellFormed().replaceAll("\0", " ");
+  return stated.slice(0, MAX_LICENCE_CHARS).toWellFormed().replaceAll("\0", " ");
 }
 
 /**

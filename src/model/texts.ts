@@ -78,7 +78,7 @@ export function wholeTextOf(
 /** Characters that markup has, and other white space than single lines have. */
 const MARKS = /[<&*_`[#~\\\t\n\r\v\f]/;
 /** Longest text whose markup is reduced: longer ones are data. */
-const LONGEST = 200_000;
+const MAX_MARKUP_CHARS = 200_000;
 
 const names = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/));
 /** Elements of HTML that end a line. */
@@ -170,7 +170,7 @@ const ESCAPED = /<\/[a-zA-Z][\w:]*\s*>|<br\s*\/?>/;
  * Markdown, badges and character references. What only looks like markup stays.
  */
 export function plainText(markup: string): string {
-  if (markup.length > LONGEST) return markup.trim();
+  if (markup.length > MAX_MARKUP_CHARS) return markup.trim();
   if (!MARKS.test(markup)) return markup.replace(UNSEEN, "").replace(/ {2,}/g, " ").trim();
   const decoded = withoutMarks(decodeHTMLStrict(withoutTags(withoutMarkdown(markup))));
   return decoded

@@ -308,7 +308,7 @@ export function limitContexts({
 }
 
 /** Lists of contexts up to this length cost little. */
-const SHORT = 10;
+const MAX_CHEAP_CONTEXTS = 10;
 
 /**
  * The limits for the expansion of one document. Undefined for a short context at the top alone, as
@@ -320,7 +320,7 @@ export function boundsOf(
   contexts: readonly JsonValue[],
   body: JsonObject,
 ): BoundedContexts | undefined {
-  const short = contexts.length <= SHORT && !holdsContext(contexts as JsonValue[]);
+  const short = contexts.length <= MAX_CHEAP_CONTEXTS && !holdsContext(contexts as JsonValue[]);
   return holdsContext(body) || !short ? new BoundedContexts(forDocuments) : undefined;
 }
 

@@ -16,7 +16,7 @@ export const RDF = PREFIXES.rdf;
 const LANGUAGE = /^[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*$/;
 // eslint-disable-next-line no-control-regex
 const ESCAPED = /[\u0000-\u001f"\\\u007f]/g;
-const SHORT: Readonly<Record<string, string>> = {
+const ESCAPES: Readonly<Record<string, string>> = {
   "\b": "\\b",
   "\t": "\\t",
   "\n": "\\n",
@@ -30,7 +30,7 @@ const SHORT: Readonly<Record<string, string>> = {
 export const iriTerm = (iri: string): string => `<${iri}>`;
 
 const escaped = (character: string): string =>
-  SHORT[character] ?? `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+  ESCAPES[character] ?? `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 /**
  * A literal in the canonical form of RDF 1.1 N-Quads (RDFC-1.0, section 5): only characters that
@@ -129,7 +129,7 @@ export function parseNQuads(text: string): Quad[] {
 }
 
 /** Characters of N-Quads that are parsed in one turn of the event loop: about 5 ms. */
-const AT_ONCE = 64 * 2 ** 10;
+const MAX_CHARS_PER_TURN = 64 * 2 ** 10;
 
 /**
  * The same for lines of N-Quads without blank nodes, in parts between which the event loop serves
@@ -143,7 +143,7 @@ export async function* parseNQuadsInParts(
   for (const line of lines) {
     part.push(line);
     size += line.length;
-    if (size < AT_ONCE) continue;
+    if (size < MAX_CHARS_PER_TURN) continue;
     yield parseNQuads(part.join("\n"));
     part = [];
     size = 0;
@@ -157,7 +157,7 @@ export async function* parseNQuadsInParts(
  * those for long ones.
  */
 const MOST_KNOWN = 2000;
-const LONGEST = 200;
+const MAX_KNOWN_TERM_CHARS = 200;
 
 /** Results for IRIs of vocabularies, cached: few come again and again. */
 class Known<T> {
@@ -174,7 +174,7 @@ class Known<T> {
     if (known !== undefined) return known;
     const made = this.#make(iri);
     if (this.#known.size >= MOST_KNOWN) this.#known.clear();
-    if (iri.length <= LONGEST) this.#known.set(iri, made);
+    if (iri.length <= MAX_KNOWN_TERM_CHARS) this.#known.set(iri, made);
     return made;
   }
 }

@@ -59,7 +59,7 @@ export async function checkIndex(deps: {
 }
 
 /** Objects read at a time where the store states no number; disks are fast with a few. */
-const AT_ONCE = 2;
+const CONCURRENT_OBJECTS = 2;
 /** Records that are named for one object. */
 const NAMED = 10;
 
@@ -98,7 +98,7 @@ export async function checkObjects(
       neededBy: await transfer.needing(needed.sha256, NAMED),
     });
   };
-  await eachNeeded(transfer, Math.max(AT_ONCE, objects.parallel ?? 0), one);
+  await eachNeeded(transfer, Math.max(CONCURRENT_OBJECTS, objects.parallel ?? 0), one);
   return figures;
 }
 

@@ -23,7 +23,7 @@ export interface PoolLoad {
 export type PoolLoads = Readonly<Record<string, PoolLoad>>;
 
 /** ms that an idle connection stays open: shorter than on common servers. */
-const KEPT = 4_000;
+const IDLE_MS = 4_000;
 
 /** True for an error of the connection, such as ECONNREFUSED. */
 export const isFault = (error: unknown): error is NodeJS.ErrnoException =>
@@ -41,7 +41,7 @@ export class KeptConnections {
 
   /** @param most connections at a time */
   constructor(most: number) {
-    const options = { keepAlive: true, maxSockets: most, maxFreeSockets: most, timeout: KEPT };
+    const options = { keepAlive: true, maxSockets: most, maxFreeSockets: most, timeout: IDLE_MS };
     this.#http = new HttpAgent(options);
     this.#https = new HttpsAgent(options);
   }

@@ -82,7 +82,7 @@ export async function whoamiCommand(options: ServerOption): Promise<void> {
 }
 
 /** Longest password that is read from a pipe. */
-const LONGEST = 4096;
+const MAX_PASSWORD_BYTES = 4096;
 
 /** Asks on the terminal. @throws Failure when there is no terminal */
 function ask(question: string): Promise<string> {
@@ -139,7 +139,7 @@ async function readLine(): Promise<string> {
   let text = "";
   for await (const part of process.stdin.setEncoding("utf8")) {
     text += String(part);
-    if (text.length > LONGEST || text.includes("\n")) break;
+    if (text.length > MAX_PASSWORD_BYTES || text.includes("\n")) break;
   }
   const [line = ""] = text.split(/\r?\n/, 1);
   if (line === "") throw new Failure("standard input holds no password");

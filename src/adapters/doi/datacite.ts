@@ -8,7 +8,7 @@ const JSON_API = "application/vnd.api+json";
 /** Connections at a time: jobs about DOIs run one after the other. */
 const POOL = 2;
 /** Bytes of the longest answer that is read. */
-const LONGEST = 2 ** 20;
+const MAX_ANSWER_BYTES = 2 ** 20;
 /** Characters of the service's own words that are passed on. */
 const LONGEST_WORDS = 300;
 /** The request itself is at fault. */
@@ -150,9 +150,9 @@ async function textOf(answer: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of answer) {
-    if ((size += (part as Buffer).length) > LONGEST) {
+    if ((size += (part as Buffer).length) > MAX_ANSWER_BYTES) {
       answer.destroy();
-      if (isWell(answer)) throw unavailable(`sent an answer longer than ${LONGEST} bytes`);
+      if (isWell(answer)) throw unavailable(`sent an answer longer than ${MAX_ANSWER_BYTES} bytes`);
       break;
     }
     parts.push(part as Buffer);

@@ -27,7 +27,7 @@ export class ValueTooLong extends ServiceError {}
 /** Bytes of an answer after which they are compared with the limit again. */
 const STEP = 2 ** 10;
 /** Nodes that are answered without a pause. */
-const FEW = 50;
+const MAX_NODES_PER_TURN = 50;
 
 /** Counts what one answer is made of, and refuses what is over its limits. */
 export class AnswerBudget {
@@ -200,6 +200,6 @@ export class AnswerBudget {
     }
     // Each page is continued in its own turn of the event loop: a document may ask for a hundred
     // pages.
-    if (nodes.length > FEW) await eventLoop.nextTurn();
+    if (nodes.length > MAX_NODES_PER_TURN) await eventLoop.nextTurn();
   }
 }

@@ -32,7 +32,7 @@ export const hashPassword = (password: string): Promise<string> => hash(password
  * Characters of the longest password that the model accepts: no account has a longer password, so
  * it need not be hashed.
  */
-const LONGEST = 1024;
+const MAX_PASSWORD_CHARS = 1024;
 
 /**
  * Refuses a new password that is easy to guess. The password is stored as it was sent; only the
@@ -77,7 +77,7 @@ export async function verifyPassword(
   password: string,
 ): Promise<boolean> {
   decoy ??= hashPassword("no account has this password");
-  const tooLong = password.length > 2 * LONGEST;
+  const tooLong = password.length > 2 * MAX_PASSWORD_CHARS;
   const matches = await verify(stored ?? (await decoy), tooLong ? "" : password).catch(() => false);
   return matches && stored !== undefined && !tooLong;
 }

@@ -40,7 +40,7 @@ type RunDeps = Pick<Deps, "config" | "records" | "objects" | "log">;
 const FIRST_PAUSE = 50;
 const LONGEST_PAUSE = 1000;
 /** Bytes of a run's output that the engine stores, for each byte that may be reported. */
-const KEPT = 4;
+const STORED_PER_REPORTED_BYTE = 4;
 
 /**
  * Runs a container to its end and passes it to `use` before it is removed; the container is gone
@@ -132,7 +132,7 @@ const limitsOf = (config: Config) => ({
   openFiles: config.EXECUTION_OPEN_FILES,
   temporary: config.EXECUTION_TMP_BYTES,
   fileSize: config.EXECUTION_OUTPUT_BYTES,
-  log: KEPT * config.EXECUTION_LOG_BYTES,
+  log: STORED_PER_REPORTED_BYTE * config.EXECUTION_LOG_BYTES,
 });
 
 async function untilEnded(

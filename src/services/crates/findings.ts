@@ -488,16 +488,18 @@ export function finding(
 }
 
 /** Longer names and texts of a hostile crate would fill the screen and the submissions table. */
-const LONGEST = 1000;
+const MAX_QUOTED_CHARS = 1000;
 
 /** A text of the crate as findings quote it. */
 export const quoted = (text: string): string =>
   text.length > 200 ? `${text.slice(0, 200)}…` : text;
 const shortened = (text: string): string =>
-  text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+  text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS)}…` : text;
 /** A pointer to a parent of the place, when the place's own pointer would be too long. */
 const bounded = (pointer: string): string =>
-  pointer.length > LONGEST ? pointer.slice(0, pointer.lastIndexOf("/", LONGEST)) : pointer;
+  pointer.length > MAX_QUOTED_CHARS
+    ? pointer.slice(0, pointer.lastIndexOf("/", MAX_QUOTED_CHARS))
+    : pointer;
 
 /** A {@link CrateError} with one finding. */
 export function crateError(code: RefusalCode, message: string, place?: Place): CrateError {

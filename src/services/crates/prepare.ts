@@ -28,7 +28,7 @@ import type { CrateLimits } from "./upload.js";
 import type { Member } from "./zip/members.js";
 
 /** Smaller texts are cheap to parse with any content. */
-const SMALL = 2 ** 20;
+const MAX_UNCHECKED_BYTES = 2 ** 20;
 
 /**
  * Scans the entities of large metadata before it is parsed.
@@ -36,7 +36,7 @@ const SMALL = 2 ** 20;
  * @throws CrateError `TOO_MANY_ENTITIES`, `ENTITY_TOO_LARGE`
  */
 function scanMetadata(bytes: Uint8Array, file: string, limits: CrateLimits): number | undefined {
-  if (bytes.byteLength <= SMALL) return undefined;
+  if (bytes.byteLength <= MAX_UNCHECKED_BYTES) return undefined;
   let entities = 0;
   let began = 0;
   let graphBegan = 0;

@@ -63,14 +63,14 @@ const DATA_PACKAGE = /(?:^|\/)datapackage\.json$/;
 const CROISSANT =
   /(?:^|\/)(?:croissant|metadata|croissant-metadata|[^/]+[._-]croissant)\.json(?:ld)?$/i;
 /** Files of an archive without RO-Crate metadata whose beginning is looked at. */
-const MOST = 8;
+const MAX_FILES_LOOKED_AT = 8;
 
 /** Files of an archive that may be documents to convert, outermost first. */
 export const convertible = (files: readonly string[]): string[] =>
   files
     .filter((file) => DATA_PACKAGE.test(file) || CROISSANT.test(file))
     .toSorted((a, b) => a.split("/").length - b.split("/").length || (a < b ? -1 : 1))
-    .slice(0, MOST);
+    .slice(0, MAX_FILES_LOOKED_AT);
 
 const MARK = Buffer.from("mlcommons.org/croissant");
 

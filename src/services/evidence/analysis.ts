@@ -10,8 +10,8 @@ import type { AssertedBy } from "../../model/provenance.js";
 import type { Holder, StoredRecord } from "../../storage/records/port.js";
 import { holdersOf } from "../access/rules.js";
 import { inParts } from "../in-parts.js";
-import { type Asking, describe, holderOf } from "./descriptions.js";
-import { askingOf, fieldsOf, upToDate } from "./evidence-graph.js";
+import { type GraphReader, describe, holderOf } from "./descriptions.js";
+import { graphReaderOf, fieldsOf, upToDate } from "./evidence-graph.js";
 import { EdgeList, type OneWay, stepOf, supportOf } from "./edges.js";
 import { nodesOf, ofRecord } from "./nodes.js";
 import type { Assertion, EvidenceDeps, EvidenceNode, Statement } from "./types.js";
@@ -70,7 +70,7 @@ export async function impactOf(
   assertedBy: AssertedBy = "anyone",
 ): Promise<Impact> {
   const record = await upToDate(ark, deps);
-  const ask = askingOf(deps);
+  const ask = graphReaderOf(deps);
   const seeds = await seedsOf(ask, record, deps.records);
   const assertions = new Assertions(ask, deps.records, subjectOf(record, seeds));
   const { near, thirdParty } = await walk(ask, seeds, assertions, {
@@ -214,7 +214,7 @@ export async function supportPath(
 ): Promise<SupportPath> {
   const start = await upToDate(from, deps);
   const end = await upToDate(to, deps);
-  const ask = askingOf(deps);
+  const ask = graphReaderOf(deps);
   const starts = await seedsOf(ask, start, deps.records);
   const ends = await seedsOf(ask, end, deps.records);
   const assertions = new Assertions(ask, deps.records, subjectOf(start, starts));
@@ -261,7 +261,7 @@ export async function supportPath(
 const all = ({ self, parts }: Seeds): string[] => [...self, ...parts];
 
 async function shortest(
-  ask: Asking,
+  ask: GraphReader,
   edgeList: EdgeList,
   starts: readonly string[],
   ends: ReadonlySet<string>,
@@ -310,7 +310,7 @@ function wayTo(end: string, before: ReadonlyMap<string, string | undefined>): st
 }
 
 async function reported(
-  ask: Asking,
+  ask: GraphReader,
   edgeList: EdgeList,
   nodes: readonly string[],
   way: OneWay,

@@ -43,7 +43,7 @@ export interface Describers {
  * state it; see {@link Describers}.
  */
 export async function recordsOfUrls(
-  ask: Asking,
+  ask: GraphReader,
   urls: readonly string[],
 ): Promise<[string, string][]> {
   const found: [string, string][] = [];
@@ -99,7 +99,7 @@ const COMBINATIONS = 4;
  * others, if they were requested already
  */
 export async function describe(
-  ask: Asking,
+  ask: GraphReader,
   nodes: readonly string[],
   assertions: Describers,
   texts?: Promise<string>,
@@ -155,7 +155,7 @@ export async function describe(
  * are one per line, and terms are written as in TSV.
  */
 export async function describeRecord(
-  ask: Asking,
+  ask: GraphReader,
   ark: string,
   records: Pick<RecordStore, "quads" | "sequence">,
 ): Promise<Map<string, Description>> {
@@ -183,7 +183,7 @@ export async function describeRecord(
  * @param pattern binds `?n` to them
  * @param most at most so many
  */
-export const textsOf = (ask: Asking, pattern: string, most: number): Promise<string> =>
+export const textsOf = (ask: GraphReader, pattern: string, most: number): Promise<string> =>
   ask.table(together(pattern, most));
 
 /** At most {@link DESCRIPTION_LENGTH} characters. */
@@ -209,7 +209,7 @@ const CHUNK = 5_000;
 const BATCH = 100;
 
 /** Queries the engine and records the commits of the answers. */
-export class Asking {
+export class GraphReader {
   oldest = Number.POSITIVE_INFINITY;
   newest = 0;
 

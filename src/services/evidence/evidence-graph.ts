@@ -11,10 +11,10 @@ import { graphOf, graphsOf } from "../../rdf/graph.js";
 import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
 import { ByteCache } from "../limits.js";
 import { findLive } from "../records/find.js";
-import { Asking, describe, describeRecord } from "./descriptions.js";
+import { GraphReader, describe, describeRecord } from "./descriptions.js";
 import { type Edge, supportersIn } from "./edges.js";
 import { dangling, inverted, nodesOf, ofRecord, reference } from "./nodes.js";
-import { AT_ONCE, type Known, type Outline, outlineOf } from "./outline.js";
+import { MAX_NODES_READ_AT_ONCE, type Known, type Outline, outlineOf } from "./outline.js";
 import {
   checkRange,
   type Dangling,
@@ -162,15 +162,15 @@ type Stated = Pick<Known, "edges" | "claims">;
 
 /** Reads the nodes of an outline, the first batch at once. `complete`: there are no more. */
 async function readNodes(
-  ask: Asking,
+  ask: GraphReader,
   outline: Outline,
   request: EvidenceRequest,
   deps: EvidenceDeps,
 ): Promise<EvidenceAnswer & { complete: boolean }> {
   const { root, page, hidden } = outline;
   const missing: Dangling[] = [];
-  const complete = page.nodes.length <= AT_ONCE;
-  const batch = complete ? AT_ONCE : BATCH;
+  const complete = page.nodes.length <= MAX_NODES_READ_AT_ONCE;
+  const batch = complete ? MAX_NODES_READ_AT_ONCE : BATCH;
   const read = async (start: number): Promise<EvidenceNode[]> => {
     const order = page.nodes.slice(start, start + batch);
     const known =
@@ -248,7 +248,7 @@ async function madeOf(
 }
 
 async function know(
-  ask: Asking,
+  ask: GraphReader,
   order: readonly string[],
   { root, record, edgeList, assertions, near }: Outline,
   deps: EvidenceDeps,
@@ -318,7 +318,7 @@ async function openEvidenceOf(
   deps: EvidenceDeps,
 ): Promise<EvidenceAnswer> {
   for (let reading = 1; ; reading++) {
-    const ask = askingOf(deps);
+    const ask = graphReaderOf(deps);
     const answer = await readNodes(ask, await outlineOf(ask, record, request, deps), request, deps);
     if (!answer.complete || ask.consistent || reading === READINGS) return answer;
   }
@@ -335,8 +335,8 @@ export async function evidenceGraph(
   return { ...head, "@graph": graph, ...tail() };
 }
 
-export const askingOf = ({ queries, timeout }: EvidenceDeps): Asking =>
-  new Asking(queries, timeout === undefined ? {} : { timeout });
+export const graphReaderOf = ({ queries, timeout }: EvidenceDeps): GraphReader =>
+  new GraphReader(queries, timeout === undefined ? {} : { timeout });
 
 /** The requested record, after the index has applied all commits before the request. */
 export async function upToDate(ark: Ark, deps: EvidenceDeps): Promise<StoredRecord> {

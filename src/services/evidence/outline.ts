@@ -3,7 +3,7 @@ import { expandCurie } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { StoredRecord } from "../../storage/records/port.js";
-import { type Asking, type Description, describe } from "./descriptions.js";
+import { type GraphReader, type Description, describe } from "./descriptions.js";
 import type { Edge, EdgeList } from "./edges.js";
 import { type Claim, dangling, ofRecord } from "./nodes.js";
 import {
@@ -18,7 +18,7 @@ import {
   type NodePage,
   pageOf,
 } from "./types.js";
-import { Assertions, type Further, nearEnd, seedsOf, subjectOf, walk } from "./walk.js";
+import { Assertions, type BeyondByNode, nearEnd, seedsOf, subjectOf, walk } from "./walk.js";
 
 /** Similar siblings that one node represents. */
 interface Group extends GroupMarks {
@@ -211,12 +211,12 @@ export interface Outline {
 }
 
 /** Nodes that are read before an answer begins. */
-export const AT_ONCE = 15_000;
+export const MAX_NODES_READ_AT_ONCE = 15_000;
 /** Expected edges per node: with fewer nodes than an answer may have, all are described. */
 const EDGES_A_NODE = 3;
 
 export async function outlineOf(
-  ask: Asking,
+  ask: GraphReader,
   record: StoredRecord,
   request: EvidenceRequest,
   deps: EvidenceDeps,
@@ -238,7 +238,7 @@ export async function outlineOf(
       assertedBy: request.assertedBy,
       describe:
         request.cursor === undefined && request.depth === undefined
-          ? Math.min(request.limit, AT_ONCE) * EDGES_A_NODE
+          ? Math.min(request.limit, MAX_NODES_READ_AT_ONCE) * EDGES_A_NODE
           : 0,
     },
   );
@@ -287,7 +287,7 @@ export async function outlineOf(
 
 /** Removes nodes of other kinds; returns their number. */
 async function keepKinds(
-  ask: Asking,
+  ask: GraphReader,
   near: Map<string, number>,
   assertions: Assertions,
   kinds: readonly KindName[],
@@ -301,7 +301,7 @@ async function keepKinds(
 
 /** A node that no record here describes has no kind and is not among them. */
 async function ofOtherKinds(
-  ask: Asking,
+  ask: GraphReader,
   nodes: readonly string[],
   assertions: Assertions,
   kinds: readonly KindName[],
@@ -316,8 +316,8 @@ async function ofOtherKinds(
 
 /** Counts the nodes beyond the depth to which each node leads, of the requested kinds. */
 async function furtherOf(
-  ask: Asking,
-  { upstream, downstream }: Further,
+  ask: GraphReader,
+  { upstream, downstream }: BeyondByNode,
   assertions: Assertions,
   kinds?: readonly KindName[],
 ): Promise<Map<string, FurtherNodes>> {
@@ -328,7 +328,7 @@ async function furtherOf(
     ? await ofOtherKinds(ask, [...beyond], assertions, kinds)
     : new Set<string>();
   const counts = new Map<string, FurtherNodes>();
-  const count = (side: keyof FurtherNodes, leading: Further["upstream"]): void => {
+  const count = (side: keyof FurtherNodes, leading: BeyondByNode["upstream"]): void => {
     for (const [node, next] of leading) {
       const shown = [...next].filter((each) => !others.has(each)).length;
       const known = counts.get(node) ?? { support: 0, use: 0 };
@@ -341,7 +341,7 @@ async function furtherOf(
 }
 
 async function knowAll(
-  ask: Asking,
+  ask: GraphReader,
   nodes: readonly string[],
   { record, root, edgeList, texts, assertions, near }: Omit<Outline, "page" | "hidden" | "known">,
   deps: EvidenceDeps,

@@ -387,7 +387,7 @@ function inOrder(near: ReadonlyMap<string, number>): string[] {
   return atStep.flatMap((nodes) => nodes.sort());
 }
 
-const MOST = 100_000;
+const MAX_NODES = 100_000;
 
 /** Most records in one `expand`: each may take a query. */
 export const MOST_EXPANDED = 50;
@@ -421,8 +421,8 @@ export function checkRange(name: "limit" | "depth" | "collapse", value: number, 
     throw invalid(loc, `Input should be greater than or equal to ${least}`, "greater_than_equal", {
       ge: least,
     });
-  if (value > MOST)
-    throw invalid(loc, `Input should be less than or equal to ${MOST}`, "less_than_equal", {
-      le: MOST,
+  if (value > MAX_NODES)
+    throw invalid(loc, `Input should be less than or equal to ${MAX_NODES}`, "less_than_equal", {
+      le: MAX_NODES,
     });
 }

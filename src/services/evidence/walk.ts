@@ -22,7 +22,7 @@ import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
 import { inParts } from "../in-parts.js";
 import { actsFor, ownersOf } from "../access/rules.js";
 import { describedCrate } from "../crates/layout.js";
-import { type Asking, holderOf, recordsOfUrls, textsOf } from "./descriptions.js";
+import { type GraphReader, holderOf, recordsOfUrls, textsOf } from "./descriptions.js";
 import { type Edge, EdgeList, isUrl, type OneWay, supportOf } from "./edges.js";
 import { type Assertion, type EvidenceDeps, IRIS } from "./types.js";
 
@@ -75,11 +75,11 @@ export class Assertions {
   readonly #owners = new Map<string, string | null | undefined>();
   readonly #rights = new Map<string, boolean>();
 
-  readonly #ask: Asking;
+  readonly #ask: GraphReader;
   readonly #records: EvidenceDeps["records"];
   readonly #subject: Subject;
 
-  constructor(ask: Asking, records: EvidenceDeps["records"], subject: Subject) {
+  constructor(ask: GraphReader, records: EvidenceDeps["records"], subject: Subject) {
     this.#ask = ask;
     this.#records = records;
     this.#subject = subject;
@@ -335,7 +335,7 @@ const QUESTION = `SELECT ?p {
  * The provenance properties in use: few of all names, and each one in a query takes time. Cached
  * until the next commit.
  */
-async function namesInUse(ask: Asking): Promise<readonly ProvenanceName[]> {
+async function namesInUse(ask: GraphReader): Promise<readonly ProvenanceName[]> {
   const before = known.get(ask.engine);
   if (before && before.sequence === ask.engine.state().sequence) {
     ask.note(before.sequence);
@@ -352,14 +352,14 @@ const SUPPORT = iriTerm(SUPPORTED_BY);
  * With so few ends left and so many steps to go, one property path is faster than a query per step:
  * 10 ms against 60 for 1000 steps.
  */
-const FEW = 2;
-const FAR = 16;
+const MAX_ENDS_FOR_PATH = 2;
+const MIN_STEPS_FOR_PATH = 16;
 
 /**
  * Up to this number, one query reads all edges, and finds the nodes by itself; some megabytes of
  * text.
  */
-const AT_ONCE = 25_000;
+const MAX_EDGES_PER_QUERY = 25_000;
 
 /**
  * `texts`: the statements of records among the nodes about themselves, requested while the edges
@@ -384,7 +384,7 @@ interface Discovery {
  * Cycles end by themselves: no node is queried twice.
  */
 export async function discover(
-  ask: Asking,
+  ask: GraphReader,
   edgeList: EdgeList,
   seeds: readonly string[],
   way: OneWay,
@@ -393,7 +393,7 @@ export async function discover(
   const seen = new Set(seeds);
   let frontier = [...seen];
   for (let step = 0; frontier.length > 0; step++) {
-    if (frontier.length <= FEW && depth - step > FAR) {
+    if (frontier.length <= MAX_ENDS_FOR_PATH && depth - step > MIN_STEPS_FOR_PATH) {
       if (frontier.length === 1 && step === 0)
         return beyond(ask, edgeList, frontier[0]!, way, describe);
       for (const start of frontier) await beyond(ask, edgeList, start, way, 0);
@@ -413,7 +413,7 @@ export async function discover(
 
 /** Adds every edge from one node on, at any distance. */
 async function beyond(
-  ask: Asking,
+  ask: GraphReader,
   edgeList: EdgeList,
   start: string,
   way: OneWay,
@@ -421,16 +421,18 @@ async function beyond(
 ): Promise<Discovered> {
   const nodes = closure(start, way);
   if (await isLone(ask, start, way)) return {};
-  const arms = await armsOf(ask, way);
-  if (arms.length === 0) return {};
-  const tsv = await ask.table(`${edgesQuestion(`{ ${nodes} }`, arms)} LIMIT ${AT_ONCE}`);
+  const properties = await directedProperties(ask, way);
+  if (properties.length === 0) return {};
+  const tsv = await ask.table(
+    `${edgesQuestion(`{ ${nodes} }`, properties)} LIMIT ${MAX_EDGES_PER_QUERY}`,
+  );
   const rows = rowsIn(tsv);
   if (rows === 0) return {};
-  if (rows < AT_ONCE) {
+  if (rows < MAX_EDGES_PER_QUERY) {
     // Requested before the edges are read, so that the engine works in parallel.
     const texts = rows <= describe ? textsOf(ask, `{ ${nodes} }`, rows + 1) : undefined;
     texts?.catch(() => {});
-    addEdges(edgeList, tsv, arms);
+    addEdges(edgeList, tsv, properties);
     return texts ? { texts } : {};
   }
   const found: string[] = [];
@@ -445,7 +447,7 @@ async function beyond(
  * node to itself. A fifth of the time of the query for the edges, and many requested records have
  * no support.
  */
-async function isLone(ask: Asking, start: string, way: OneWay): Promise<boolean> {
+async function isLone(ask: GraphReader, start: string, way: OneWay): Promise<boolean> {
   const node = iriTerm(start);
   const edge = way === "upstream" ? `${node} ${SUPPORT} ?o` : `?o ${SUPPORT} ${node}`;
   const tsv = await ask.table(`SELECT ?o { { ${edge} } UNION { ${node} ?o ${node} } } LIMIT 1`);
@@ -459,12 +461,12 @@ const closure = (start: string, way: OneWay): string =>
     }`;
 
 /** One way to state that a node depends on another, or another on it; `forward`: as the subject. */
-interface Arm {
+interface DirectedProperty {
   name: ProvenanceName;
   forward: boolean;
 }
 
-const armsOf = async (ask: Asking, way: OneWay): Promise<Arm[]> =>
+const directedProperties = async (ask: GraphReader, way: OneWay): Promise<DirectedProperty[]> =>
   (await namesInUse(ask)).map((name) => ({
     name,
     forward: (PROVENANCE[name].support === "object") === (way === "upstream"),
@@ -474,33 +476,33 @@ const armsOf = async (ask: Asking, way: OneWay): Promise<Arm[]> =>
  * With the record that states each edge, and a column for each property: its IRI in every row would
  * cost as much as the rest of the row.
  */
-function edgesQuestion(pattern: string, arms: readonly Arm[]): string {
-  const union = arms.map(({ name, forward }, index) =>
+function edgesQuestion(pattern: string, properties: readonly DirectedProperty[]): string {
+  const union = properties.map(({ name, forward }, index) =>
     forward
       ? `{ GRAPH ?g { ?n ${iriTerm(statedAs(name))} ?o${index} } }`
       : `{ GRAPH ?g { ?o${index} ${iriTerm(statedAs(name))} ?n } }`,
   );
-  return `SELECT ?n ?g ${arms.map((_, index) => `?o${index}`).join(" ")} { ${pattern} {
+  return `SELECT ?n ?g ${properties.map((_, index) => `?o${index}`).join(" ")} { ${pattern} {
       ${union.join(" UNION ")} } }`;
 }
 
 function addEdges(
   edgeList: EdgeList,
   tsv: string,
-  arms: readonly Arm[],
+  properties: readonly DirectedProperty[],
   each?: (node: string, from: string) => void,
 ): void {
   let last = "";
   let from: string | undefined;
   let lastGraph = "";
   let graph = "";
-  eachCell(tsv, 2, (key, second, arm, cell) => {
+  eachCell(tsv, 2, (key, second, index, cell) => {
     if (key !== last) [last, from] = [key, iriIn(key)];
     if (second !== lastGraph) [lastGraph, graph] = [second, iriIn(second)!];
     // Text in place of an identifier is not an edge.
     const to = iriIn(cell);
     if (from === undefined || to === undefined) return;
-    const { name, forward } = arms[arm]!;
+    const { name, forward } = properties[index]!;
     const [subject, object] = forward ? [from, to] : [to, from];
     edgeList.add({ subject, name, object, graph });
     each?.(to, from);
@@ -513,18 +515,18 @@ function addEdges(
  * @param each called with every node that one of them leads to, and that one
  */
 async function readEdges(
-  ask: Asking,
+  ask: GraphReader,
   edgeList: EdgeList,
   nodes: readonly string[],
   way: OneWay,
   each?: (node: string, from: string) => void,
 ): Promise<void> {
-  const arms = await armsOf(ask, way);
-  if (arms.length === 0) return;
+  const properties = await directedProperties(ask, way);
+  if (properties.length === 0) return;
   for await (const tsv of ask.tables(nodes, (values) =>
-    edgesQuestion(`VALUES (?n) { ${values} }`, arms),
+    edgesQuestion(`VALUES (?n) { ${values} }`, properties),
   ))
-    addEdges(edgeList, tsv, arms, each);
+    addEdges(edgeList, tsv, properties, each);
 }
 
 interface Walk {
@@ -540,15 +542,15 @@ interface Walk {
   /** The number of nodes one step beyond the depth. */
   beyond: number;
   /** The same nodes, by the node that leads to them. */
-  further: Further;
+  further: BeyondByNode;
   /** Omitted edges of third parties, of nodes that were reached. */
   thirdParty: number;
 }
 
 /** Nodes beyond the depth by the node among the others that leads to them, in each direction. */
-export type Further = Readonly<Record<OneWay, ReadonlyMap<string, ReadonlySet<string>>>>;
+export type BeyondByNode = Readonly<Record<OneWay, ReadonlyMap<string, ReadonlySet<string>>>>;
 
-interface Going {
+interface WalkOptions {
   direction: Direction;
   depth: number;
   /** Nodes from which to go one step more than the depth, in the direction in which they are. */
@@ -560,13 +562,13 @@ interface Going {
 
 /**
  * All nodes within the depth, in one direction or in both.
- * @param going describe: up to this number of edges the descriptions of all nodes will be needed
+ * @param options describe: up to this number of edges the descriptions of all nodes will be needed
  */
 export async function walk(
-  ask: Asking,
+  ask: GraphReader,
   seeds: Seeds,
   assertions: Assertions,
-  { direction, depth, expanded = new Set(), assertedBy, describe = 0 }: Going,
+  { direction, depth, expanded = new Set(), assertedBy, describe = 0 }: WalkOptions,
 ): Promise<Walk> {
   const only = assertedBy === "owner";
   const starts = [...seeds.self, ...seeds.parts];
@@ -580,38 +582,29 @@ export async function walk(
   const across = new EdgeList();
   let texts: Promise<string> | undefined;
   const nearOf = nearEnd(direction, (node) => near?.get(node) ?? Infinity);
-  const whole = async (way: OneWay): Promise<ReturnType<EdgeList["distances"]>> => {
-    ({ texts } = await discover(ask, edgeList, starts, way, {
+  const oneWay = async (way: OneWay): Promise<ReturnType<EdgeList["distances"]>> => {
+    // Nodes that are nearest by the edges of third parties may be further away without them: each
+    // direction is walked by itself.
+    const found = only ? new EdgeList() : edgeList;
+    ({ texts } = await discover(ask, found, starts, way, {
       depth,
       expanded,
       describe: direction === "both" ? 0 : describe,
     }));
-    await assertions.trace(edgeList, starts, way);
+    await assertions.trace(found, starts, way);
+    if (only) {
+      const nearest = nearEnd(way, () => 0);
+      for (const edge of await assertions.dropThirdParties(found, nearest)) dropped.push(edge);
+      addTo(edgeList, found);
+    }
     await eventLoop.nextTurn();
-    return edgeList.distances(starts, way, depth, expanded);
-  };
-  // Nodes that are nearest by the edges of third parties may be further away without them.
-  const filtered = async (way: OneWay): Promise<ReturnType<EdgeList["distances"]>> => {
-    const own = new EdgeList();
-    ({ texts } = await discover(ask, own, starts, way, {
-      depth,
-      expanded,
-      describe: direction === "both" ? 0 : describe,
-    }));
-    await assertions.trace(own, starts, way);
-    for (const edge of await assertions.dropThirdParties(
-      own,
-      nearEnd(way, () => 0),
-    ))
-      dropped.push(edge);
-    addTo(edgeList, own);
-    return own.distances(starts, way, depth, expanded);
+    return found.distances(starts, way, depth, expanded);
   };
   const ways: OneWay[] = direction === "both" ? ["upstream", "downstream"] : [direction];
   for (const way of ways) {
     // The other direction added supports as well: no step in this direction uses one that was not
     // found in it.
-    const found = only ? await filtered(way) : await whole(way);
+    const found = await oneWay(way);
     if (near)
       for (const [node, steps] of found.near)
         near.set(node, Math.min(steps, near.get(node) ?? steps));
@@ -689,7 +682,7 @@ export interface Seeds {
 const MEMBERS = 100;
 
 export async function seedsOf(
-  ask: Asking,
+  ask: GraphReader,
   record: StoredRecord,
   records: Pick<RecordStore, "list">,
 ): Promise<Seeds> {

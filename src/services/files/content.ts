@@ -90,7 +90,7 @@ export interface ContentState {
 }
 
 /** Records whose stored objects are looked up at the same time: few, for a pool of connections. */
-const AT_ONCE = 10;
+const CONCURRENT_LOOKUPS = 10;
 
 /** The states of the contents of records: of a crate, that of its archive. Opens nothing. */
 export async function contentStates(
@@ -98,8 +98,8 @@ export async function contentStates(
   records: readonly StoredRecord[],
 ): Promise<ContentState[]> {
   const states: ContentState[] = [];
-  for (let start = 0; start < records.length; start += AT_ONCE) {
-    const batch = records.slice(start, start + AT_ONCE);
+  for (let start = 0; start < records.length; start += CONCURRENT_LOOKUPS) {
+    const batch = records.slice(start, start + CONCURRENT_LOOKUPS);
     for (const state of await Promise.all(batch.map((record) => contentState(deps, record))))
       states.push(state);
   }

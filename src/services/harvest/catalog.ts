@@ -29,7 +29,7 @@ const SHA256 = "http://spdx.org/rdf/terms#checksumAlgorithm_sha256";
 /** Files of one dataset that the catalogue lists; the page of the dataset lists all. */
 const MOST_FILES = 100;
 /** Datasets that are described in one turn of the event loop. */
-const AT_ONCE = 10;
+const MAX_DATASETS_PER_TURN = 10;
 
 /** One page of the catalogue. */
 export interface CatalogPage {
@@ -70,7 +70,7 @@ export async function catalogPage(deps: Deps, after: string | undefined): Promis
   for (const [index, record] of page.items.entries()) {
     const dataset = await describeDataset(deps, statements, record, files[index]!);
     statements.add(catalog, "dcat:dataset", dataset);
-    if (index % AT_ONCE === AT_ONCE - 1) await eventLoop.nextTurn();
+    if (index % MAX_DATASETS_PER_TURN === MAX_DATASETS_PER_TURN - 1) await eventLoop.nextTurn();
   }
   return { statements, ...(next === undefined ? {} : { next }) };
 }
@@ -367,7 +367,7 @@ const PER_PAGE = 50_000;
 /** Addresses in one read. */
 const PER_READ = 5000;
 /** Longer addresses are not allowed in a sitemap. */
-const LONGEST = 2047;
+const MAX_ADDRESS_CHARS = 2047;
 
 /** Identifiers that stand in an address, and in XML, as they are. */
 const PLAIN = /^[A-Za-z0-9\-._~:/]*$/;
@@ -414,7 +414,7 @@ export async function* sitemapPage(deps: Deps, page: number): AsyncGenerator<Uin
       );
     const lines = items.map(({ ark, modifiedAt }) => {
       const address = base + (PLAIN.test(ark) ? ark : xmlText(encodeURI(ark)));
-      return address.length > LONGEST
+      return address.length > MAX_ADDRESS_CHARS
         ? ""
         : `<url><loc>${address}</loc><lastmod>${time(modifiedAt)}</lastmod></url>\n`;
     });

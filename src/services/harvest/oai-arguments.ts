@@ -60,7 +60,7 @@ export type OaiArguments = { readonly verb: Verb } & {
 };
 
 /** Longest value that is read; tokens of this registry are shorter. */
-const LONGEST = 8192;
+const MAX_VALUE_CHARS = 8192;
 
 /**
  * Reads the arguments of a request.
@@ -91,10 +91,10 @@ export function oaiArguments(parameters: Iterable<[name: string, value: string]>
       );
     if (values.length > 1)
       throw new OaiError("badArgument", `The argument ${name} is repeated; send it once.`);
-    if (values[0]!.length > LONGEST)
+    if (values[0]!.length > MAX_VALUE_CHARS)
       throw new OaiError(
         name === "resumptionToken" ? "badResumptionToken" : "badArgument",
-        `The argument ${name} is longer than ${LONGEST} characters.`,
+        `The argument ${name} is longer than ${MAX_VALUE_CHARS} characters.`,
       );
   }
   const values = Object.fromEntries(

@@ -202,7 +202,7 @@ const ANSWERS: Readonly<Record<Verb, Answer>> = {
 };
 
 /** Records that are written in one turn of the event loop. */
-const AT_ONCE = 20;
+const MAX_RECORDS_PER_TURN = 20;
 
 /** The first page from a position that has sets; an empty page where none has. */
 async function setsFrom(deps: Deps, limit: number, after: string | undefined): Promise<SetPage> {
@@ -295,7 +295,7 @@ async function writtenOf(
       written.push(text);
       last = item.record.ark;
     }
-    if (index % AT_ONCE === AT_ONCE - 1) await eventLoop.nextTurn();
+    if (index % MAX_RECORDS_PER_TURN === MAX_RECORDS_PER_TURN - 1) await eventLoop.nextTurn();
   }
   return { written, ...(last === undefined ? {} : { last }) };
 }

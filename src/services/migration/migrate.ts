@@ -127,7 +127,7 @@ export interface ObjectFigures {
 
 const MOST_NAMED = 20;
 /** Concurrency where neither store states a number; disks are fast with a few. */
-const AT_ONCE = 4;
+const CONCURRENT_OBJECTS = 4;
 
 interface ObjectsTask {
   transfer: Pick<RecordsTransfer, "neededObjects">;
@@ -167,7 +167,11 @@ async function eachObject(task: ObjectsTask, copies: boolean): Promise<ObjectFig
     }
     progress?.(figures.needed, figures.bytes);
   };
-  await eachNeeded(transfer, Math.max(AT_ONCE, from.parallel ?? 0, to.parallel ?? 0), one);
+  await eachNeeded(
+    transfer,
+    Math.max(CONCURRENT_OBJECTS, from.parallel ?? 0, to.parallel ?? 0),
+    one,
+  );
   return figures;
 }
 

@@ -7,7 +7,7 @@ import { type Log, reportDamage } from "../../log.js";
 /** Where the nodes of a registry share their findings. */
 const SETTING = "damaged-objects";
 /** More than so many is a lost disk: a list of them helps nobody. */
-const MOST = 1000;
+const MAX_LISTED = 1000;
 /** In place of a version: no object was stored under the key. */
 const MISSING = "missing";
 
@@ -93,7 +93,7 @@ export class KnownDamage {
     change(this.#versions);
     const all = new Map(await this.#stored());
     change(all);
-    const text = JSON.stringify([...all].slice(0, MOST));
+    const text = JSON.stringify([...all].slice(0, MAX_LISTED));
     await this.#deps.records.setSetting(SETTING, text === "[]" ? null : text);
   }
 

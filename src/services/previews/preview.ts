@@ -16,11 +16,11 @@ import { natureOf, readPreview } from "./read-preview.js";
 import { none, type PreviewInput, type ReadPreview } from "./types.js";
 
 /** Bytes that are read in the serving thread. */
-const SMALL = 64 << 10;
+const MAX_BYTES_ON_SERVING_THREAD = 64 << 10;
 
 /** Whether a preview may be made in the serving thread: it takes milliseconds. */
 const isQuick = ({ bytes, schema }: PreviewInput): boolean =>
-  bytes.byteLength <= SMALL &&
+  bytes.byteLength <= MAX_BYTES_ON_SERVING_THREAD &&
   schema === null &&
   Buffer.from(bytes.buffer, bytes.byteOffset, 4).toString("latin1") !== "PAR1";
 

@@ -29,7 +29,7 @@ import { propertyProblems } from "./schema-properties.js";
 import { documentBytes, type RecordView, viewOf } from "./view.js";
 
 /** Bytes of a document up to which the serving thread may expand it itself. */
-const SMALL = 16 * 2 ** 10;
+const MAX_EXPANDED_BYTES = 16 * 2 ** 10;
 /** Values of a document of scalars, each of which costs 2 to 3 µs. */
 const MOST_SCALARS = 2_000;
 /** Values of one that holds objects, each of which costs the JSON-LD processor about 40 µs. */
@@ -42,7 +42,7 @@ const MOST_NESTED = 100;
  * @param size bytes of the document as JSON
  */
 function isLight(document: JsonObject, size: number): boolean {
-  if (size > SMALL) return false;
+  if (size > MAX_EXPANDED_BYTES) return false;
   let values = 0;
   let nested = false;
   const open: object[] = [document];
@@ -170,7 +170,7 @@ export interface CreateOptions {
  * Most attempts when a minted identifier is taken, or a record above a given one appears; then it
  * is a fault.
  */
-const ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 /**
  * Creates a record of a kind from a client's document. The caller chooses the kind, which is never
@@ -268,7 +268,7 @@ async function register(
       return await viewOf(deps, storedAs(write, records[0]!, at), by);
     } catch (error) {
       const again = given === undefined ? "DUPLICATE" : "CHANGED_MEANWHILE";
-      if (!(error instanceof ServiceError) || error.code !== again || attempt === ATTEMPTS)
+      if (!(error instanceof ServiceError) || error.code !== again || attempt === MAX_ATTEMPTS)
         throw error;
       if (given !== undefined) unheld = await mayRegister(deps, caller, given);
     }

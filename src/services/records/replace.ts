@@ -46,7 +46,7 @@ export function changedPointers(before: JsonObject, after: JsonObject): string[]
 }
 
 /** Size of two documents, in bytes, that the serving thread compares itself. */
-const SMALL = 64 * 2 ** 10;
+const MAX_COMPARED_BYTES = 64 * 2 ** 10;
 
 /** {@link changedPointers} of two stored documents; large ones are compared in another thread. */
 export async function changedBetween(
@@ -54,7 +54,7 @@ export async function changedBetween(
   before: Uint8Array,
   after: Uint8Array,
 ): Promise<string[]> {
-  if (before.length + after.length <= SMALL)
+  if (before.length + after.length <= MAX_COMPARED_BYTES)
     return changedPointers(parseDocument(before), parseDocument(after));
   const copies = { before: new Uint8Array(before), after: new Uint8Array(after) };
   return documents.ask("changed", copies, [copies.before, copies.after]);

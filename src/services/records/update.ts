@@ -17,7 +17,7 @@ import { mismatch, replaceFound, type ReplaceOptions, unlessChanged } from "./re
 import { parseDocument, type RecordView, viewOf } from "./view.js";
 
 /** Bytes of a document that are parsed and changed in one turn of the event loop. */
-const SMALL = 64 * 2 ** 10;
+const MAX_BYTES_PER_TURN = 64 * 2 ** 10;
 
 /** Entries that come to a list, and entries that leave it. */
 export interface ListChange {
@@ -61,12 +61,12 @@ export async function updateRecord(
       throw mismatch(record, expectedRevision);
     const { bytes } = await viewOf(deps, record, who);
     const before = parseDocument(bytes);
-    if (bytes.length > SMALL) await eventLoop.nextTurn();
+    if (bytes.length > MAX_BYTES_PER_TURN) await eventLoop.nextTurn();
     // Parsed again: a JSON Patch changes the document that it is given.
     const start = "operations" in patch ? parseDocument(bytes) : before;
     const after = change(start, KINDS[record.kind]);
     assertFits(deps, record, after);
-    if (bytes.length > SMALL) await eventLoop.nextTurn();
+    if (bytes.length > MAX_BYTES_PER_TURN) await eventLoop.nextTurn();
     const { document } = checked(record.kind, after, ["body"], {
       secretsStay: true,
       changed: before,

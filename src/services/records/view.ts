@@ -74,7 +74,7 @@ export const documentBytes = (document: JsonObject): Uint8Array =>
   encoder.encode(JSON.stringify(document));
 
 /** Bytes of documents that are parsed in one turn of the event loop. */
-const AT_ONCE = 256 * 2 ** 10;
+const MAX_BYTES_PER_TURN = 256 * 2 ** 10;
 
 const derivedFields = new Map<KindName, string[]>(
   Object.values(KINDS).map((kind) => [
@@ -147,7 +147,7 @@ export async function viewsOf(
     for (const index of indexes) {
       const { document } = records[index]!;
       documents.push(parseDocument(document));
-      if ((parsed += document.length) < AT_ONCE) continue;
+      if ((parsed += document.length) < MAX_BYTES_PER_TURN) continue;
       parsed = 0;
       await eventLoop.nextTurn();
     }

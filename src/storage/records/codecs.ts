@@ -55,14 +55,14 @@ function unpacked(bytes: Uint8Array): string {
  * Links of one record that are copied between threads as objects; more go as bytes, which are
  * handed over.
  */
-const FEW = 50;
+const MAX_LINKS_AS_OBJECTS = 50;
 
 /**
  * Links as they go from one thread to another: copying a hundred thousand objects takes the serving
  * thread, which only passes them on to the writer, half a second.
  */
 export const packLinks = (links: RecordState["links"]): RecordState["links"] =>
-  links instanceof Uint8Array || links.length <= FEW
+  links instanceof Uint8Array || links.length <= MAX_LINKS_AS_OBJECTS
     ? links
     : new TextEncoder().encode(JSON.stringify(links));
 

@@ -142,7 +142,7 @@ const LEAST: Record<string, number> = {
   unsignedShort: 0,
   unsignedByte: 0,
 };
-const MOST: Record<string, number> = { nonPositiveInteger: 0, negativeInteger: -1 };
+const MAXIMUM_OF_TYPE: Record<string, number> = { nonPositiveInteger: 0, negativeInteger: -1 };
 
 const names = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 const CARRIED = {
@@ -304,7 +304,9 @@ function readColumn(column: unknown, at: number, note: Note): ExchangedColumn {
         numberOf(datatype["minInclusive"]) ??
         ownValue(LEAST, base),
       maximum:
-        numberOf(datatype["maximum"]) ?? numberOf(datatype["maxInclusive"]) ?? ownValue(MOST, base),
+        numberOf(datatype["maximum"]) ??
+        numberOf(datatype["maxInclusive"]) ??
+        ownValue(MAXIMUM_OF_TYPE, base),
       exclusiveMinimum: numberOf(datatype["minExclusive"]),
       exclusiveMaximum: numberOf(datatype["maxExclusive"]),
     }),

@@ -157,7 +157,7 @@ export function readBoolean(bytes: Buffer, start: number, end: number): boolean 
 /** Characters that Python's `str.isprintable` refuses, but for the blank. */
 const UNPRINTABLE = /[\p{C}\p{Z}]/u;
 const PLAIN = /^[\x20-\x26\x28-\x5b\x5d-\x7e]*$/;
-const SHORT: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\" };
+const ESCAPES: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\" };
 
 /** Longer values are cut in messages: a cell may hold megabytes. */
 const SHOWN_CHARACTERS = 1000;
@@ -174,7 +174,7 @@ export function quoted(text: string): string {
     out +=
       character === quote
         ? `\\${quote}`
-        : (SHORT[character] ??
+        : (ESCAPES[character] ??
           (character !== " " && UNPRINTABLE.test(character) ? escaped(character) : character));
   }
   return out + quote;

@@ -45,7 +45,7 @@ const AT_A_TIME = 4;
  * Up to this size a file is read into memory first: archives hold the same small file, or an empty
  * one, thousands of times, and each store operation has the same cost.
  */
-const SMALL = 2 ** 14;
+const MAX_BUFFERED_BYTES = 2 ** 14;
 
 /** What ingesting a crate needs of an object store. */
 export type IngestObjects = Pick<ObjectStore, "stage" | "parallel" | "reader" | "readStaged">;
@@ -87,7 +87,9 @@ async function storeFiles({
       await eachOf(batch, objects.parallel, async (member) => {
         const wanted = digests.get(member.name) ?? [];
         const source =
-          member.size > SMALL ? archive.read(member) : await gathered(archive.read(member), wanted);
+          member.size > MAX_BUFFERED_BYTES
+            ? archive.read(member)
+            : await gathered(archive.read(member), wanted);
         const known = "digests" in source ? again.get(source.digests.sha256) : undefined;
         if (known !== undefined && "digests" in source)
           same.push([member, { ...source.digests, size: known }]);
@@ -107,7 +109,7 @@ async function storeFiles({
       throw error;
     }
     for (const [member, { sha256, size, digests: further }] of staged) {
-      if (size <= SMALL) again.set(sha256, size);
+      if (size <= MAX_BUFFERED_BYTES) again.set(sha256, size);
       stored.set(member.name, { sha256, size, ...further });
       onStored?.(size);
     }

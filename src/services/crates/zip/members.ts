@@ -126,7 +126,7 @@ export const RATIO_FROM = 16 * 2 ** 20;
 /**
  * Members up to this size are inflated in one step, which is several times faster than a stream.
  */
-const AT_ONCE = 2 ** 20;
+const MAX_BYTES_INFLATED_AT_ONCE = 2 ** 20;
 
 /** Chunk size of inflated data, and how many bytes of it are buffered. */
 const AHEAD: ZlibOptions & TransformOptions = {
@@ -178,7 +178,7 @@ async function* raw(
   const { entry, name, size } = member;
   try {
     if (entry.compressionMethod === 0) return yield* access.chunks(start, end);
-    if (size <= AT_ONCE && end - start <= AT_ONCE) {
+    if (size <= MAX_BYTES_INFLATED_AT_ONCE && end - start <= MAX_BYTES_INFLATED_AT_ONCE) {
       const bytes = await access.bytes(start, end - start);
       // One byte more than declared, so that a wrong size is detected; and a single chunk for the
       // output, which need not be concatenated.

@@ -52,12 +52,12 @@ const widthOf = (character: string): number =>
           : 0.57;
 
 /** Most characters that are considered: many may have no width. */
-const MOST = 200;
+const MAX_CHARS = 200;
 const SEGMENTS = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /** As much of a text as fits into a width; with an ellipsis where some is missing. */
 function fitted(text: string, width: number, fontSize: number): string {
-  const head = text.slice(0, MOST);
+  const head = text.slice(0, MAX_CHARS);
   const room = width / fontSize;
   let used = 0;
   let fits = "";

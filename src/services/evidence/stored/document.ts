@@ -10,7 +10,7 @@ import type { Question } from "../../records/forgotten.js";
 import { evidenceGraph } from "../evidence-graph.js";
 
 /** The most nodes that one answer may have; `hidden` counts the nodes beyond. */
-const MOST = 100_000;
+const MAX_NODES = 100_000;
 
 /** Values are strings, as everywhere in records of the contract. */
 const CONTEXT: JsonObject = {
@@ -43,7 +43,7 @@ export async function builtMembers(
     {
       ark: askedArk(question.ark),
       direction: question.direction,
-      limit: MOST,
+      limit: MAX_NODES,
       ...(question.depth === null ? {} : { depth: question.depth }),
       ...asked,
     },

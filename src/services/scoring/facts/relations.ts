@@ -14,7 +14,7 @@ import type { Member } from "./survey.js";
  * is read one by one.
  */
 const SOURCES = 100;
-const FEW = 50;
+const SOURCES_READ_TOGETHER = 50;
 const MANY = 1000;
 
 const named = (...names: string[]): ReadonlySet<string> =>
@@ -90,7 +90,7 @@ export class Relations {
       const batch = keys.slice(start, start + SOURCES);
       const pages = await this.#records.linksFrom(
         batch.map((key) => this.#members.get(key)!.ark),
-        { limit: FEW },
+        { limit: SOURCES_READ_TOGETHER },
       );
       for (let [index, { items, next }] of pages.entries()) {
         await this.#add(facts, batch[index]!, items, crates);

@@ -51,7 +51,7 @@ async function publish(folder: string, path: string, sha256: string): Promise<vo
 }
 
 /** Codes of Windows for a file that is open elsewhere. */
-const HELD = new Set(["EPERM", "EACCES", "EBUSY"]);
+const OPEN_ELSEWHERE = new Set(["EPERM", "EACCES", "EBUSY"]);
 const HELD_TRIES = 20;
 const HELD_PAUSE = 100;
 
@@ -69,7 +69,7 @@ export async function replaceFile(
     try {
       return await move(from, to);
     } catch (error) {
-      if (platform !== "win32" || !HELD.has(codeOf(error)!)) throw error;
+      if (platform !== "win32" || !OPEN_ELSEWHERE.has(codeOf(error)!)) throw error;
       if (left > 0) await sleep(pause);
       else if ((await stat(to).catch(() => undefined)) === undefined) throw error;
       else return removeFile(from);

@@ -89,8 +89,8 @@ function insertOf(table: TransferTable, more: readonly Column[] = []): Statement
 }
 
 /** Rows requested at a time; fewer of those with long texts. */
-const AT_ONCE = 1000;
-const FEW = 100;
+const ROWS_PER_READ = 1000;
+const LONG_ROWS_PER_READ = 100;
 const LONG: ReadonlySet<TransferTable> = new Set(["text", "submission"]);
 /** Bytes of states that are requested at a time. */
 const BYTES = 2 ** 20;
@@ -110,7 +110,7 @@ const CONTENTS = statement<
 function rowsOf(session: Session, table: TransferTable): AsyncIterable<TransferRow> {
   return table === "state"
     ? states(session)
-    : walk(session, table, selectOf(table), LONG.has(table) ? FEW : AT_ONCE);
+    : walk(session, table, selectOf(table), LONG.has(table) ? LONG_ROWS_PER_READ : ROWS_PER_READ);
 }
 
 /** The answer stays in the database, and comes as it is read. */
@@ -133,7 +133,7 @@ async function* walk(
 async function* states(session: Session): AsyncGenerator<TransferRow, void, undefined> {
   let batch: number[] = [];
   let bytes = 0;
-  for await (const [id, size] of walk(session, "state", STATES, AT_ONCE)) {
+  for await (const [id, size] of walk(session, "state", STATES, ROWS_PER_READ)) {
     batch.push(id as number);
     bytes += size as number;
     if (bytes < BYTES) continue;
@@ -327,7 +327,7 @@ const REVISION_OF = statement<[ark: string, revision: number]>(
 const AT_ITS_PACE =
   "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 /** ms for one statement, such as the last ones of an import. */
-const LONGEST = 60 * 60_000;
+const STATEMENT_TIMEOUT_MS = 60 * 60_000;
 
 /** A database that other nodes may have open. */
 class PostgresTransfer implements RecordsTransfer {
@@ -468,7 +468,7 @@ export async function openPostgresTransfer({
   log?(message: string): void;
 }): Promise<RecordsTransfer> {
   const { log = () => {}, ...reach } = options;
-  const database = new Database({ ...reach, pool: 3, timeout: LONGEST, log });
+  const database = new Database({ ...reach, pool: 3, timeout: STATEMENT_TIMEOUT_MS, log });
   try {
     await ask(() => (make ? migrate(database) : checkSchema(database)));
   } catch (error) {

@@ -515,7 +515,7 @@ export function headData(document: JsonObject, length: number): JsonObject | und
 }
 
 /** Characters of a citation that are shown. */
-const MOST = 6_000;
+const MAX_CITATION_CHARS = 6_000;
 
 /** How to cite the record: as a sentence, and for reference managers. */
 export function Cite({ citations }: { citations: Partial<CitationsFragment> }) {
@@ -526,10 +526,10 @@ export function Cite({ citations }: { citations: Partial<CitationsFragment> }) {
     <div class="panel" id="cite">
       <h2>Cite</h2>
       <p class="citation" dir="auto">
-        {shortened(sentence, MOST)}
+        {shortened(sentence, MAX_CITATION_CHARS)}
       </p>
       <p>
-        <CopyButton text={shortened(sentence, MOST)} label="Copy the citation" />
+        <CopyButton text={shortened(sentence, MAX_CITATION_CHARS)} label="Copy the citation" />
       </p>
       <Form name="BibTeX" text={bibtex?.text} />
       <Form name="RIS" text={ris?.text} />
@@ -544,9 +544,12 @@ function Form({ name, text }: { name: string; text: string | undefined }) {
       <summary>{name}</summary>
       <div class="command">
         <pre tabIndex={0} aria-label={name}>
-          {shortened(text, MOST)}
+          {shortened(text, MAX_CITATION_CHARS)}
         </pre>
-        <CopyButton text={shortened(text, MOST)} label={`Copy the citation as ${name}`} />
+        <CopyButton
+          text={shortened(text, MAX_CITATION_CHARS)}
+          label={`Copy the citation as ${name}`}
+        />
       </div>
     </details>
   );

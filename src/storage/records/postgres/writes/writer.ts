@@ -38,7 +38,7 @@ const PAUSE = 200;
 /** Bounds the memory and the wait of one transaction; more commits are done right after. */
 const MAX_COMMITS = 128;
 /** Number of records from which on a commit does not wait for small ones, nor they for it. */
-const LARGE = 100;
+const MIN_RECORDS_OF_LARGE_COMMIT = 100;
 
 /** All commits of all nodes wait for this row. */
 export const LOCK = statement<
@@ -99,7 +99,9 @@ export class Writer {
   async commit(commit: Commit): Promise<Committed> {
     checkCommit(commit);
     const isLarge =
-      commit.records.length > LARGE || commit.within !== undefined || commit.uses !== undefined;
+      commit.records.length > MIN_RECORDS_OF_LARGE_COMMIT ||
+      commit.within !== undefined ||
+      commit.uses !== undefined;
     const records = commit.records.map((write) =>
       "links" in write ? { ...write, links: unpackLinks(write.links) } : write,
     );
