@@ -462,7 +462,6 @@ export async function crateArchive(
         id === undefined ||
         isArk(id, ark) ||
         (isInPlace && place?.base !== ark && ark.startsWith(`${place?.base}/`)),
-      records: [],
     });
   }
   // The last name that is taken: a file of the crate comes before a page of the registry.
@@ -596,8 +595,6 @@ interface InnerMetadata extends InnerCrate {
   written: AsWritten | undefined;
   /** Whether its root's `@id` says which crate it is, in this place. */
   isNamed: boolean;
-  /** Identifiers of the records that the file describes. */
-  records: string[];
 }
 
 /** One metadata file of the archive, before it is written. */
@@ -620,20 +617,17 @@ async function surveyFiles(
     });
     return files;
   }
-  const all = [{ record: root, names, written, records: [] as string[] }, ...inner].map(
-    (crate) => ({
-      crate,
-      survey: new FileSurvey(crate.record),
-    }),
-  );
+  const all = [{ record: root, names, written }, ...inner].map((crate) => ({
+    crate,
+    survey: new FileSurvey(crate.record),
+  }));
   const byCrate = new Map(all.map((file) => [file.crate.record.ark, file]));
   for await (const page of crateRecords(deps, root)) {
     for (const record of page) {
       const document = parseDocument(record.document);
       for (const ark of origins.of(record)) {
-        const { survey, crate } = byCrate.get(ark)!;
-        survey.add(record, origins.statement(record, document, ark), document);
-        if (ark !== root.ark) crate.records.push(record.ark);
+        const statement = origins.statement(record, document, ark);
+        byCrate.get(ark)!.survey.add(record, statement, document);
       }
     }
   }
@@ -713,13 +707,9 @@ function write(
         crateMetadata(deps, crate, survey, names, {
           documentOf: (record, document) =>
             statements.of(record, document, isPathId(names.paths.get(record.ark) ?? "")),
-          statedHere: (record, document) =>
-            origins.of(record).includes(crate.ark)
-              ? origins.statement(record, document, crate.ark)
-              : undefined,
+          statedHere: (record, document) => origins.statement(record, document, crate.ark),
           fileOf: ({ ark }) => statements.fileOf(ark),
           hasInnerFiles: true,
-          records: more ? recordsOf(deps, more.records) : crateRecords(deps, root),
           ...(more ? { id: names.paths.get(crate.ark) ?? more.id } : {}),
           isNamed: more?.isNamed ?? isArk(names.paths.get(root.ark) ?? root.ark, root.ark),
         }),
@@ -782,19 +772,6 @@ async function intact(
   }
 }
 const UNREADABLE: ReadonlySet<string> = new Set(["CONTENT_DAMAGED", "NOT_FOUND"]);
-
-/** Records in one read. */
-const PAGE = 200;
-
-async function* recordsOf(
-  { records }: Pick<Deps, "records">,
-  arks: readonly string[],
-): AsyncGenerator<StoredRecord[]> {
-  for (let start = 0; start < arks.length; start += PAGE)
-    yield (await records.findMany(arks.slice(start, start + PAGE))).filter(
-      (record): record is StoredRecord => record !== undefined && record.tombstone === null,
-    );
-}
 
 const BAG_DECLARATION = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
 
