@@ -756,29 +756,22 @@ async function* entityTexts(
     inside.add(document, outdated);
     return outdated;
   };
-  const descriptorText = async (): Promise<string> => {
-    const outdated = survey.descriptor && (await note(survey.descriptor.document));
-    const { [SUMMARIZES]: _stored, ...described } = descriptorEntity(root.ark, survey, names, {
-      id,
-      outdated,
-    });
-    if (!hasInnerFiles && survey.summaries.size > 0)
-      described[OWN_STATEMENTS] = { "@type": "@json", "@value": ownStatements(survey) };
-    return textOf(
-      isNamed ? described : withCrate(described, root.ark),
-      written?.numbers.get(descriptorArk(root.ark)),
-    );
-  };
-  if (!survey.descriptor) yield await descriptorText();
+  const { [SUMMARIZES]: _stored, ...described } = descriptorEntity(root.ark, survey, names, {
+    id,
+    outdated: survey.descriptor && (await note(survey.descriptor.document)),
+  });
+  if (!hasInnerFiles && survey.summaries.size > 0)
+    described[OWN_STATEMENTS] = { "@type": "@json", "@value": ownStatements(survey) };
+  yield textOf(
+    isNamed ? described : withCrate(described, root.ark),
+    written?.numbers.get(descriptorArk(root.ark)),
+  );
   const arks = inOrder(root.ark, survey, names);
   const last: string[] = [];
   for (const group of [arks, last])
     for await (const page of recordsOf(deps, group)) {
       for (const record of page) {
-        if (describedCrate(record.ark) === root.ark) {
-          yield await descriptorText();
-          continue;
-        }
+        if (describedCrate(record.ark) === root.ark) continue;
         const whole = documentOf(record, parseDocument(record.document));
         const document = statedHere(record, whole);
         const url = entityUrl(record, whole);
@@ -803,12 +796,12 @@ async function* entityTexts(
 }
 
 /**
- * The records of a metadata file: the descriptor, the root, then the others as the author ordered
- * them. An upload unites what several entities state about one inside them, in their order.
+ * The records of a metadata file: the root, then the others as the author ordered them. An upload
+ * unites what several entities state about one inside them, in their order.
  */
 function inOrder(root: string, { known }: CrateSurvey, { written }: EntityNames): string[] {
   const arks = new Set(known.values());
-  const ordered = new Set([descriptorArk(root), root, ...(written?.ids.keys() ?? []), ...arks]);
+  const ordered = new Set([root, ...(written?.ids.keys() ?? []), ...arks]);
   return [...ordered].filter((ark) => arks.has(ark));
 }
 
