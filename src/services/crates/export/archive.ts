@@ -467,6 +467,15 @@ export async function crateArchive(
       for (const { ark: each, base, uri } of uris)
         if (base === place.base && !within.has(each)) within.set(each, uri);
     }
+    const folder = path.slice(0, path.lastIndexOf("/") + 1);
+    for (const [deeper, { path: file }] of isInPlace ? metadataFiles : [])
+      if (
+        inPlace.get(deeper)?.base === place!.base &&
+        file.startsWith(folder) &&
+        PLAIN.test(file) &&
+        !within.has(descriptorArk(deeper))
+      )
+        within.set(descriptorArk(deeper), file.slice(folder.length));
     within.set(descriptorArk(ark), own?.descriptor ?? DESCRIPTOR);
     const id = within.get(ark);
     innerFiles.push({

@@ -178,6 +178,20 @@ describe("the metadata of an archive", () => {
   });
 });
 
+describe("the metadata file of a crate within a crate", () => {
+  it("names the metadata file of a crate within that one as its author did", async () => {
+    const folder = { "@id": "in/", "@type": "Dataset", subjectOf: { "@id": `in/${FILE}` } };
+    const describedFile = { "@id": `in/${FILE}`, "@type": "CreativeWork", name: "Metadata" };
+    await sameEntities(
+      await zip({
+        [FILE]: metadata([{ "@id": "sub/", "@type": "Dataset" }]),
+        [SUB_FILE]: metadata([folder, describedFile]),
+        [`sub/in/${FILE}`]: metadata([], { "@id": "https://example.org/crate/" }),
+      }),
+    );
+  });
+});
+
 describe("an entity inside others whose record was edited", () => {
   /** The others have a revision without the outdated statements. */
   const INSIDE = /\/entity\/(?:ada|lab)-/;
