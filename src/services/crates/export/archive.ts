@@ -1,10 +1,17 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
+import { isDeepStrictEqual } from "node:util";
 import yazl from "yazl";
 import { ServiceError } from "../../../errors.js";
 import { arkKey, isMinted, parseArk } from "../../../identifiers/ark.js";
-import { bareId, isPathId, withoutLast } from "../../../identifiers/entity-ids.js";
+import {
+  bareId,
+  isAbsoluteId,
+  isPathId,
+  resolvedPath,
+  withoutLast,
+} from "../../../identifiers/entity-ids.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { referencesIn } from "../../../model/field.js";
 import { typeNames } from "../../../model/kind.js";
@@ -159,11 +166,8 @@ interface SurveyedFile extends Omit<DescribedFile, "base" | "folder"> {
 
 /** Assigns places to the files of a crate, and rewrites the metadata of these files accordingly. */
 class FileStatements {
-  /** `contentUrl` in the archive, by ARK: null where the `@id` itself is the path. */
-  readonly #placed = new Map<
-    string,
-    { path: string; url: string | null; object: ObjectReference }
-  >();
+  /** Paths in the archive, and what states them, by ARK. */
+  readonly #placed = new Map<string, StatedPath & { object: ObjectReference }>();
   /** Contents of the archive, by path. */
   readonly #contents = new Map<string, string>();
 
@@ -213,7 +217,7 @@ class FileStatements {
     }
     this.#placed.set(ark, {
       path,
-      url: url === null || folder === "" ? url : pathInUrl(path),
+      url: url === null || url === undefined || folder === "" ? url : pathInUrl(path),
       object,
     });
     return true;
@@ -229,12 +233,12 @@ class FileStatements {
     if (!file) return document;
     const { contentUrl, sourceContentUrl, ...rest } = document;
     const stated = isOwnContentUrl(contentUrl, record) ? sourceContentUrl : contentUrl;
-    const placed = file.url ?? (isNamed ? null : pathInUrl(file.path));
-    const url: JsonValue | undefined = placed ?? stated;
+    const placed = file.url === null && !isNamed ? pathInUrl(file.path) : file.url;
+    const url = placed ?? stated;
     // The author did not state the file's place in the archive: the address that the author stated
     // is written beside it.
     const source: JsonObject =
-      placed === null || placed === sourceContentUrl
+      placed === null || placed === undefined || isDeepStrictEqual(placed, sourceContentUrl)
         ? {}
         : { sourceContentUrl: sourceContentUrl ?? NO_SOURCE };
     return {
@@ -405,12 +409,24 @@ export async function crateArchive(
     if (ark === `${place.base}/${withoutLast(place.within, "/")}`)
       relative.set(ark, { base: place.base, id: relativeId(place.within) });
   }
+  const files = [...inPlace]
+    .map(([ark, { base, path }]) => ({ base, path, ids: metadataFiles.get(ark)!.own?.ids }))
+    .toSorted((a, b) => b.path.length - a.path.length);
   statements.place(
-    described.map(({ home, inHome, ...file }) =>
-      linked.has(home)
-        ? { ...file, base: home, folder: linked.get(home)!, stated: inHome }
-        : { ...file, base: root.ark, folder: "" },
-    ),
+    described.map(({ home, inHome, ...file }) => {
+      const isLinked = linked.has(home);
+      const base = isLinked ? home : root.ark;
+      const { ids, path } = files.find((one) => one.base === base && one.ids?.has(file.ark)) ?? {
+        ids: written?.ids,
+        path: "",
+      };
+      return {
+        ...file,
+        base,
+        folder: linked.get(home) ?? "",
+        stated: pathsFrom(path, isLinked ? inHome : file.stated, file.object, ids?.get(file.ark)),
+      };
+    }),
     paths,
     members,
     relative,
@@ -451,6 +467,15 @@ export async function crateArchive(
       for (const { ark: each, base, uri } of uris)
         if (base === place.base && !within.has(each)) within.set(each, uri);
     }
+    const folder = path.slice(0, path.lastIndexOf("/") + 1);
+    for (const [deeper, { path: file }] of isInPlace ? metadataFiles : [])
+      if (
+        inPlace.get(deeper)?.base === place!.base &&
+        file.startsWith(folder) &&
+        PLAIN.test(file) &&
+        !within.has(descriptorArk(deeper))
+      )
+        within.set(descriptorArk(deeper), file.slice(folder.length));
     within.set(descriptorArk(ark), own?.descriptor ?? DESCRIPTOR);
     const id = within.get(ark);
     innerFiles.push({
@@ -462,7 +487,6 @@ export async function crateArchive(
         id === undefined ||
         isArk(id, ark) ||
         (isInPlace && place?.base !== ark && ark.startsWith(`${place?.base}/`)),
-      records: [],
     });
   }
   // The last name that is taken: a file of the crate comes before a page of the registry.
@@ -522,6 +546,27 @@ async function linkedFolders(
   };
   for (const ark of linked) folderOf(ark, [ark]);
   return folders;
+}
+
+/**
+ * Paths as the crate has them, from those that one of its metadata files states.
+ * @param folder of the metadata file
+ * @param id `@id` that the author wrote: a `#` in it may be one of the file's name
+ */
+function pathsFrom(
+  folder: string,
+  stated: readonly StatedPath[],
+  { name }: ObjectReference,
+  id = "",
+): StatedPath[] {
+  const isRaw = id.includes("#") && !/^(?:#|_:)/.test(id) && !isAbsoluteId(id);
+  const own = (isRaw ? [decoded(id), id] : []).flatMap((text): StatedPath[] => {
+    const path = resolvedPath(text);
+    return path !== undefined && `/${path}`.endsWith(`/${name}`) ? [{ path, url: undefined }] : [];
+  });
+  return [...own, ...stated].map((one) =>
+    one.url === null || one.path.startsWith(folder) ? one : { ...one, path: folder + one.path },
+  );
 }
 
 const nameOf = (ark: string): string => ark.replace(/[^A-Za-z0-9._-]+/g, "-");
@@ -596,8 +641,6 @@ interface InnerMetadata extends InnerCrate {
   written: AsWritten | undefined;
   /** Whether its root's `@id` says which crate it is, in this place. */
   isNamed: boolean;
-  /** Identifiers of the records that the file describes. */
-  records: string[];
 }
 
 /** One metadata file of the archive, before it is written. */
@@ -620,20 +663,17 @@ async function surveyFiles(
     });
     return files;
   }
-  const all = [{ record: root, names, written, records: [] as string[] }, ...inner].map(
-    (crate) => ({
-      crate,
-      survey: new FileSurvey(crate.record),
-    }),
-  );
+  const all = [{ record: root, names, written }, ...inner].map((crate) => ({
+    crate,
+    survey: new FileSurvey(crate.record),
+  }));
   const byCrate = new Map(all.map((file) => [file.crate.record.ark, file]));
   for await (const page of crateRecords(deps, root)) {
     for (const record of page) {
       const document = parseDocument(record.document);
       for (const ark of origins.of(record)) {
-        const { survey, crate } = byCrate.get(ark)!;
-        survey.add(record, origins.statement(record, document, ark), document);
-        if (ark !== root.ark) crate.records.push(record.ark);
+        const statement = origins.statement(record, document, ark);
+        byCrate.get(ark)!.survey.add(record, statement, document);
       }
     }
   }
@@ -713,13 +753,9 @@ function write(
         crateMetadata(deps, crate, survey, names, {
           documentOf: (record, document) =>
             statements.of(record, document, isPathId(names.paths.get(record.ark) ?? "")),
-          statedHere: (record, document) =>
-            origins.of(record).includes(crate.ark)
-              ? origins.statement(record, document, crate.ark)
-              : undefined,
+          statedHere: (record, document) => origins.statement(record, document, crate.ark),
           fileOf: ({ ark }) => statements.fileOf(ark),
           hasInnerFiles: true,
-          records: more ? recordsOf(deps, more.records) : crateRecords(deps, root),
           ...(more ? { id: names.paths.get(crate.ark) ?? more.id } : {}),
           isNamed: more?.isNamed ?? isArk(names.paths.get(root.ark) ?? root.ark, root.ark),
         }),
@@ -782,19 +818,6 @@ async function intact(
   }
 }
 const UNREADABLE: ReadonlySet<string> = new Set(["CONTENT_DAMAGED", "NOT_FOUND"]);
-
-/** Records in one read. */
-const PAGE = 200;
-
-async function* recordsOf(
-  { records }: Pick<Deps, "records">,
-  arks: readonly string[],
-): AsyncGenerator<StoredRecord[]> {
-  for (let start = 0; start < arks.length; start += PAGE)
-    yield (await records.findMany(arks.slice(start, start + PAGE))).filter(
-      (record): record is StoredRecord => record !== undefined && record.tombstone === null,
-    );
-}
 
 const BAG_DECLARATION = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
 

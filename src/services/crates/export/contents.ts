@@ -2,7 +2,7 @@
 import { invalid, ServiceError } from "../../../errors.js";
 import type { Ark } from "../../../identifiers/ark.js";
 import { resolvedPath } from "../../../identifiers/entity-ids.js";
-import { type JsonObject, listOf } from "../../../model/field.js";
+import { type JsonObject, type JsonValue, referencesIn } from "../../../model/field.js";
 import type { FileReference, StoredRecord } from "../../../storage/records/port.js";
 import { type Caller, mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
@@ -11,7 +11,7 @@ import { findLive } from "../../records/find.js";
 import { contentUrlOf } from "../../records/stored-content.js";
 import { heldPages, stateOf } from "../../records/of-crate.js";
 import { parseDocument } from "../../records/view.js";
-import { localPath } from "../files/match-files.js";
+import { localPath, otherContentUrls } from "../files/match-files.js";
 
 /**
  * The part of a record's ARK after the ARK of its crate: the path that the crate called it by,
@@ -33,22 +33,32 @@ export interface StatedPath {
   path: string;
   /** The identifier's part that is the path. */
   suffix?: string;
-  /** The `contentUrl` that the crate stated; null where the identifier states the path. */
-  url: string | null;
+  /**
+   * The `contentUrl` that the crate stated; null where the identifier states the path, undefined
+   * where anything else does.
+   */
+  url: JsonValue | undefined;
 }
 
 /** Paths of a file in its crate: the one that its identifier was derived from comes first. */
 export function statedPaths(ark: string, document: JsonObject, crate: string): StatedPath[] {
-  const suffix = suffixOf(ark, crate);
-  const sources = listOf(document["sourceContentUrl"]).flatMap((url): StatedPath[] => {
-    const local = typeof url === "string" ? localPath(url) : undefined;
-    const path = local === undefined ? undefined : resolvedPath(decoded(local));
-    return path === undefined ? [] : [{ path, url: url as string }];
-  });
-  // A name minted for an entity without a path is not a path.
-  return suffix === undefined || suffix.startsWith("entity/")
+  const pathsIn = (urls: string[], url?: JsonValue): StatedPath[] =>
+    urls.flatMap((text) => {
+      const local = localPath(text);
+      // A reference to a path was replaced by the identifier that was made from it.
+      const path = local === undefined ? pathInArk(text, crate) : decoded(local);
+      const resolved = path === undefined ? undefined : resolvedPath(path);
+      return resolved === undefined ? [] : [{ path: resolved, url }];
+    });
+  const stated = document["sourceContentUrl"];
+  const sources = [
+    ...pathsIn(referencesIn(stated), stated),
+    ...pathsIn(otherContentUrls(document)),
+  ];
+  const path = pathInArk(ark, crate);
+  return path === undefined
     ? sources
-    : [{ path: decoded(suffix), suffix, url: null }, ...sources];
+    : [{ path, suffix: suffixOf(ark, crate)!, url: null }, ...sources];
 }
 
 /** A stored file of a crate. */
@@ -269,7 +279,9 @@ async function readTree(deps: Deps, root: StoredRecord): Promise<Placed[]> {
   const tree: Placed[] = [];
   for await (const files of storedFiles(deps, root)) {
     // Entities whose identifier is no path state it in their document.
-    const unplaced = files.filter((file) => file.role !== "member" && !pathInArk(file, root.ark));
+    const unplaced = files.filter(
+      (file) => file.role !== "member" && !pathInArk(file.ark, root.ark),
+    );
     const records = await deps.records.findMany(unplaced.map(({ ark }) => ark));
     const stated = new Map(
       records.flatMap((record) =>
@@ -278,7 +290,9 @@ async function readTree(deps: Deps, root: StoredRecord): Promise<Placed[]> {
     );
     for (const file of files) {
       const path =
-        file.role === "member" ? file.name : (pathInArk(file, root.ark) ?? stated.get(file.ark));
+        file.role === "member"
+          ? file.name
+          : (pathInArk(file.ark, root.ark) ?? stated.get(file.ark));
       tree.push({ name: (path ?? file.name).replace(/^\/+/, ""), file });
     }
   }
@@ -286,7 +300,7 @@ async function readTree(deps: Deps, root: StoredRecord): Promise<Placed[]> {
 }
 
 /** The path that an identifier was made from; a name that was made for it is none. */
-function pathInArk({ ark }: FileReference, crate: string): string | undefined {
+function pathInArk(ark: string, crate: string): string | undefined {
   const suffix = suffixOf(ark, crate);
   return suffix === undefined || suffix.startsWith("entity/") ? undefined : decoded(suffix);
 }

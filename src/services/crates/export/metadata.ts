@@ -366,7 +366,7 @@ export interface EntityNames {
    */
   paths: ReadonlyMap<string, string>;
   /** How the author's own metadata file wrote them. */
-  written?: Pick<AsWritten, "numbers" | "nested"> | undefined;
+  written?: Pick<AsWritten, "ids" | "numbers" | "nested"> | undefined;
 }
 
 /**
@@ -507,8 +507,11 @@ interface EntityInside {
   context: JsonValue | undefined;
 }
 
-/** Objects with an `@id` inside a record's document that state something. */
-function entitiesInside(document: JsonObject): EntityInside[] {
+/**
+ * Objects with an `@id` inside a record's document that state something.
+ * @param without these, and what is inside them
+ */
+function entitiesInside(document: JsonObject, without?: ReadonlySet<JsonObject>): EntityInside[] {
   const found: EntityInside[] = [];
   const look = (key: string, value: JsonValue, around: JsonValue | undefined): void => {
     if (key === "@context" || key === "@value" || typeof value !== "object" || value === null)
@@ -517,9 +520,11 @@ function entitiesInside(document: JsonObject): EntityInside[] {
       for (const item of value) if (typeof item === "object") look(key, item, around);
       return;
     }
+    if (without?.has(value)) return;
     const id = value["@id"];
     const own = value["@context"];
-    const context = own === undefined ? around : [...listOf(around), ...listOf(own)];
+    const context =
+      own === undefined ? around : [...listOf(around), ...(Array.isArray(own) ? own : [own])];
     if (typeof id === "string" && Object.keys(value).length > 1) found.push({ id, value, context });
     for (const [name, inner] of Object.entries(value)) look(name, inner, context);
   };
@@ -545,8 +550,6 @@ export interface CrateSurvey {
   descriptor: Descriptor | undefined;
   /** RO-Crate version that a crate without a descriptor states. */
   conformsTo: string;
-  /** Statements inside other entities, by `@id`. */
-  inside: ReadonlyMap<string, EntityInside[]>;
   summaries: ReadonlyMap<string, Summary>;
 }
 
@@ -591,7 +594,6 @@ const asItIs: DocumentOf = (_record, document) => document;
 export class FileSurvey {
   readonly #known = new Map<string, string>();
   readonly #used = new UsedContexts();
-  readonly #inside = new Map<string, EntityInside[]>();
   #descriptor: Descriptor | undefined;
 
   readonly #root: StoredRecord;
@@ -608,8 +610,6 @@ export class FileSurvey {
     if (url !== undefined) this.#known.set(url, record.ark);
     if (record.ark === descriptorArk(this.#root.ark)) this.#descriptor = { record, document };
     this.#used.add(document);
-    for (const entity of entitiesInside(document))
-      this.#inside.set(entity.id, [...(this.#inside.get(entity.id) ?? []), entity]);
   }
 
   /** @param context of the file as it came, where that is known */
@@ -618,7 +618,6 @@ export class FileSurvey {
     const descriptor = this.#descriptor;
     return {
       known: this.#known,
-      inside: this.#inside,
       descriptor,
       summaries: await summariesOf(deps, descriptor),
       conformsTo: made.conformsTo,
@@ -658,14 +657,17 @@ export function descriptorEntity(
   root: string,
   { descriptor, conformsTo }: Pick<CrateSurvey, "descriptor" | "conformsTo">,
   names: EntityNames,
-  id = names.paths.get(root) ?? root,
+  {
+    id = names.paths.get(root) ?? root,
+    outdated,
+  }: { id?: string | undefined; outdated?: ReadonlySet<JsonObject> | undefined } = {},
 ): JsonObject {
   const about = { "@id": id };
   if (!descriptor)
     return { "@id": DESCRIPTOR, "@type": "CreativeWork", conformsTo: { "@id": conformsTo }, about };
   const { record, document } = descriptor;
   const entity: JsonObject = {
-    ...crateEntity(record, document, names, {}),
+    ...crateEntity(record, document, names, { outdated }),
     "@id": names.paths.get(record.ark) ?? DESCRIPTOR,
   };
   // An edited descriptor must not make the crate unreadable.
@@ -697,12 +699,10 @@ export function isMadeDescriptor(
 interface MetadataOptions {
   /** Members of the documents as this file has them. */
   documentOf?: DocumentOf;
-  /** What the file states of a record's document; nothing where another file describes it. */
-  statedHere?: (record: StoredRecord, document: JsonObject) => JsonObject | undefined;
+  /** What the file states of a record's document. */
+  statedHere?: (record: StoredRecord, document: JsonObject) => JsonObject;
   /** The record's file, where it is beside the metadata. */
   fileOf?: (record: StoredRecord) => ObjectReference | undefined;
-  /** Those that the file describes may be among more. */
-  records?: AsyncIterable<readonly StoredRecord[]>;
   /** Crates within the crate have their own metadata files. */
   hasInnerFiles?: boolean;
   /** The id of the crate where {@link EntityNames} has none. */
@@ -717,81 +717,172 @@ export async function* crateMetadata(
   root: StoredRecord,
   survey: CrateSurvey,
   names: EntityNames,
+  options: MetadataOptions = {},
+): AsyncGenerator<string> {
+  const context =
+    names.context.whole === undefined ? "" : `"@context":${JSON.stringify(names.context.whole)},`;
+  let chunk = `{${context}"@graph":[`;
+  let separator = "";
+  for await (const text of entityTexts(deps, root, survey, names, options)) {
+    chunk += separator + text;
+    separator = ",";
+    if (chunk.length < CHUNK) continue;
+    yield chunk;
+    chunk = "";
+  }
+  yield `${chunk}]}`;
+}
+
+/** The entities of a metadata file; those that may stand inside others only come last. */
+async function* entityTexts(
+  deps: Pick<Deps, "records">,
+  root: StoredRecord,
+  survey: CrateSurvey,
+  names: EntityNames,
   {
     documentOf = asItIs,
     statedHere = (_record, document) => document,
     fileOf = () => undefined,
-    records = crateRecords(deps, root),
     hasInnerFiles = false,
     id,
     isNamed = true,
-  }: MetadataOptions = {},
+  }: MetadataOptions,
 ): AsyncGenerator<string> {
-  const context =
-    names.context.whole === undefined ? "" : `"@context":${JSON.stringify(names.context.whole)},`;
-  const { [SUMMARIZES]: _stored, ...described } = descriptorEntity(root.ark, survey, names, id);
+  const { written } = names;
+  const inside = new StatedInside();
+  /** Notes what the entity states about others inside it, except for outdated statements. */
+  const note = async (document: JsonObject): Promise<ReadonlySet<JsonObject> | undefined> => {
+    const outdated = await outdatedIn(deps, document, names, documentOf);
+    inside.add(document, outdated);
+    return outdated;
+  };
+  const { [SUMMARIZES]: _stored, ...described } = descriptorEntity(root.ark, survey, names, {
+    id,
+    outdated: survey.descriptor && (await note(survey.descriptor.document)),
+  });
   if (!hasInnerFiles && survey.summaries.size > 0)
     described[OWN_STATEMENTS] = { "@type": "@json", "@value": ownStatements(survey) };
-  const numbers = names.written?.numbers.get(descriptorArk(root.ark));
-  let chunk = `{${context}"@graph":[${textOf(isNamed ? described : withCrate(described, root.ark), numbers)}`;
-  for await (const page of records) {
-    for (const record of page) {
-      if (describedCrate(record.ark) === root.ark) continue;
-      const whole = documentOf(record, parseDocument(record.document));
-      const document = statedHere(record, whole);
-      if (document === undefined) continue;
-      const url = entityUrl(record, whole);
-      const file = fileOf(record);
-      if (standsInside(record, document, file, survey, names)) continue;
-      const outdated = await outdatedIn(deps, document, names, documentOf);
-      const entity = crateEntity(record, document, names, {
-        url,
-        outdated,
-        hasFile: file !== undefined,
-      });
-      const summary = survey.summaries.get(record.ark)?.outer;
-      chunk += `,${textOf(summary ? { ...entity, ...summary } : entity, names.written?.numbers.get(record.ark))}`;
-      if (chunk.length < CHUNK) continue;
-      yield chunk;
-      chunk = "";
+  yield textOf(
+    isNamed ? described : withCrate(described, root.ark),
+    written?.numbers.get(descriptorArk(root.ark)),
+  );
+  const arks = inOrder(root.ark, survey, names);
+  const last: string[] = [];
+  for (const group of [arks, last])
+    for await (const page of recordsOf(deps, group)) {
+      for (const record of page) {
+        if (describedCrate(record.ark) === root.ark) continue;
+        const whole = documentOf(record, parseDocument(record.document));
+        const document = statedHere(record, whole);
+        const url = entityUrl(record, whole);
+        const file = fileOf(record);
+        if (group === last) {
+          const name = names.paths.get(record.ark) ?? url ?? record.ark;
+          if (inside.isWhole(url ?? record.ark, withoutNames(document, name), file)) continue;
+        } else if (mayStandInside(record, document, names)) {
+          last.push(record.ark);
+          continue;
+        }
+        const outdated = await note(document);
+        const hasFile = file !== undefined;
+        const entity = crateEntity(record, document, names, { url, outdated, hasFile });
+        const summary = survey.summaries.get(record.ark)?.outer;
+        yield textOf(
+          summary ? { ...entity, ...summary } : entity,
+          written?.numbers.get(record.ark),
+        );
+      }
     }
-  }
-  yield `${chunk}]}`;
 }
+
+/**
+ * The records of a metadata file: the root, then the others as the author ordered them. An upload
+ * unites what several entities state about one inside them, in their order.
+ */
+function inOrder(root: string, { known }: CrateSurvey, { written }: EntityNames): string[] {
+  const arks = new Set(known.values());
+  const ordered = new Set([root, ...(written?.ids.keys() ?? []), ...arks]);
+  return [...ordered].filter((ark) => arks.has(ark));
+}
+
+/** Records in one read. */
+const PAGE = 200;
+
+async function* recordsOf(
+  { records }: Pick<Deps, "records">,
+  arks: readonly string[],
+): AsyncGenerator<StoredRecord[]> {
+  for (let start = 0; start < arks.length; start += PAGE)
+    yield (await records.findMany(arks.slice(start, start + PAGE))).filter(
+      (record): record is StoredRecord => record !== undefined && record.tombstone === null,
+    );
+}
+
+/**
+ * Whether an entity may be left out where others state all of it: the author wrote it inside others
+ * only, or nobody knows where, and it lacks the type that RO-Crate requires of entities.
+ */
+const mayStandInside = (
+  { ark }: StoredRecord,
+  document: JsonObject,
+  { written }: EntityNames,
+): boolean => (written?.ids.has(ark) ? written.nested.has(ark) : document["@type"] === undefined);
 
 /** Statements of the inner metadata files that the document contradicts, by inner crate. */
 const ownStatements = ({ summaries }: CrateSurvey): JsonObject =>
   objectFrom([...summaries.values()].map(({ id, own }): [string, JsonValue] => [id, own]));
 
-/**
- * Whether all statements of a record are inside other entities, so that it is not an entity by
- * itself: the author wrote it there only, or it has no type, which RO-Crate requires of entities.
- * @param file the registry added the hash and the size of this file
- */
-function standsInside(
-  record: StoredRecord,
-  { "@context": context, ...document }: JsonObject,
-  file: ObjectReference | undefined,
-  { inside }: CrateSurvey,
-  { paths, written }: EntityNames,
-): boolean {
-  if (document["@type"] !== undefined && !written?.nested.has(record.ark)) return false;
-  const url = entityUrl(record, document);
-  const parts = inside.get(url ?? record.ark);
-  if (!parts) return false;
-  const { "@id": _same, ...stated } = mergeEntities(parts.map(({ value }) => value));
-  const { "@id": _id, ...own } = withoutNames(document, paths.get(record.ark) ?? url ?? record.ark);
-  const added = file ? { sha256: file.sha256, contentSize: String(file.size) } : {};
-  const claimed = objectFrom(
-    Object.entries(own).filter(
-      ([key, value]) => Object.hasOwn(stated, key) || ownValue(added, key) !== value,
-    ),
-  );
-  return (
-    isDeepStrictEqual(claimed, stated) &&
-    parts.every((part) => meansAlike(part.value, context, part.context))
-  );
+/** What the entities of a metadata file, as they are written, state about those inside them. */
+class StatedInside {
+  readonly #parts = new Map<string, EntityInside[]>();
+
+  /** @param outdated is not written */
+  add(document: JsonObject, outdated: ReadonlySet<JsonObject> | undefined): void {
+    for (const part of entitiesInside(document, outdated)) {
+      const parts = this.#parts.get(part.id);
+      if (parts) parts.push(part);
+      else this.#parts.set(part.id, [part]);
+    }
+  }
+
+  /**
+   * Whether an upload of the file would read the same entity from inside the others alone.
+   * @param file the registry added the hash and the size of this file
+   */
+  isWhole(
+    id: string,
+    { "@context": context, "@id": _id, ...document }: JsonObject,
+    file: ObjectReference | undefined,
+  ): boolean {
+    const parts = this.#parts.get(id);
+    if (!parts) return false;
+    const {
+      "@id": _same,
+      "@context": _own,
+      ...stated
+    } = mergeEntities(parts.map(({ value }) => value));
+    const added = file ? { sha256: file.sha256, contentSize: String(file.size) } : {};
+    const claimed = objectFrom(
+      Object.entries(document).filter(
+        ([key, value]) => Object.hasOwn(stated, key) || ownValue(added, key) !== value,
+      ),
+    );
+    return (
+      isDeepStrictEqual(claimed, stated) &&
+      (isDeepStrictEqual(partsIn([context]), partsIn(parts.map((part) => part.context))) ||
+        parts.every((part) => meansAlike(part.value, context, part.context)))
+    );
+  }
 }
+
+/** The parts of contexts, without what the registry added. */
+const partsIn = (contexts: readonly (JsonValue | undefined)[]): ReadonlySet<string> =>
+  new Set(
+    contexts
+      .flatMap(listOf)
+      .filter((part) => !isAdded(part))
+      .map(keyOf),
+  );
 
 /** Whether the terms of an entity mean the same under two contexts. */
 function meansAlike(

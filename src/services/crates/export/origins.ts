@@ -142,17 +142,18 @@ function partOf(
   if (stating.length === 0) return crate === deepest ? value : undefined;
   if (stating.length === 1) return crate === stating[0]![0] ? value : undefined;
   const parts = new Map(stating.map(([file, stated]) => [file, stated.value[name]!]));
-  const texts = new Map([...parts].map(([file, part]) => [file, textsOf(part)]));
+  const now = textsOf([value]);
+  const came = textsOf(parts.values());
   const among = (file: string): JsonValue | undefined => {
     const part = parts.get(file)!;
-    if (isDeepStrictEqual(part, value)) return value;
-    const values = listOf(value).filter(
-      (item) =>
-        texts.get(file)!.has(JSON.stringify(item)) ||
-        // Stated since: in one file.
-        (file === stating[0]![0] &&
-          [...texts.values()].every((all) => !all.has(JSON.stringify(item)))),
-    );
+    const still = listOf(part).filter((item) => now.has(JSON.stringify(item)));
+    // Stated since: in one file.
+    const since =
+      file === stating[0]![0]
+        ? listOf(value).filter((item) => !came.has(JSON.stringify(item)))
+        : [];
+    if (since.length === 0 && still.length === listOf(part).length) return part;
+    const values = [...still, ...since];
     return values.length === 0 ? undefined : !Array.isArray(part) ? oneOrList(values) : values;
   };
   const all = stating.flatMap(([file]) => {
@@ -165,8 +166,8 @@ function partOf(
   return parts.has(crate) ? among(crate) : undefined;
 }
 
-const textsOf = (value: JsonValue): ReadonlySet<string> =>
-  new Set(listOf(value).map((item) => JSON.stringify(item)));
+const textsOf = (values: Iterable<JsonValue>): ReadonlySet<string> =>
+  new Set([...values].flatMap(listOf).map((item) => JSON.stringify(item)));
 
 const oneOrList = (values: JsonValue[]): JsonValue | undefined =>
   values.length < 2 ? values[0] : values;

@@ -158,11 +158,20 @@ export function localPath(url: string): string | undefined {
     : url;
 }
 
-function contentUrls({ scope, entity: { value } }: Part): string[] {
-  const keys = ["contentUrl", "schema:contentUrl", "evi:contentUrl", "EVI:contentUrl"];
+const contentUrls = ({ scope, entity: { value } }: Part): string[] => [
+  ...referencesIn(value["contentUrl"]),
+  ...otherContentUrls(value, scope.description.context),
+];
+
+/**
+ * What other spellings of `contentUrl` name.
+ * @param around context of the entity, beside its own
+ */
+export function otherContentUrls(value: JsonObject, around?: JsonValue): string[] {
+  const keys = ["schema:contentUrl", "evi:contentUrl", "EVI:contentUrl"];
   if (
     Object.hasOwn(value, "path") &&
-    meansContentUrl("path", [...listOf(scope.description.context), ...listOf(value["@context"])])
+    meansContentUrl("path", [...listOf(around), ...listOf(value["@context"])])
   )
     keys.push("path");
   return keys.flatMap((key) => referencesIn(value[key]));
