@@ -85,7 +85,7 @@ describe("the Markdown pages of the repository", () => {
         heading: match[2]!,
       })),
     );
-    expect(links.length).toBeGreaterThan(300);
+    expect(links.length).toBeGreaterThan(200);
     const broken = links.filter(
       ({ target, heading }) =>
         !existing(target) ||
