@@ -23,7 +23,7 @@ LABEL org.opencontainers.image.title="Arkgraph" \
       org.opencontainers.image.source="https://github.com/arkgraph/arkgraph" \
       org.opencontainers.image.revision="$REVISION"
 WORKDIR /app
-# Two malloc arenas: docs/decisions/0032-two-malloc-arenas.md
+# Two malloc arenas: docs/decisions/0034-package-and-start.md
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=8080 DATA_DIR=/data MALLOC_ARENA_MAX=2
 COPY --from=build /package ./
 RUN install -d -o node -g node -m 0700 /data && ln -s /app/bin/arkgraph.js /usr/local/bin/arkgraph
@@ -32,5 +32,5 @@ VOLUME /data
 EXPOSE 8080
 # Every role answers /healthz on PORT.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/healthz').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-# As many of V8's threads as there are cores for: docs/decisions/0041-threads-by-cores.md
+# As many of V8's threads as there are cores for: docs/decisions/0034-package-and-start.md
 CMD ["node", "--v8-pool-size=0", "dist/src/app/main.js"]

@@ -227,7 +227,7 @@ What the registry accepts, what it advises, and what it refuses. This page is ` 
     "machine-learning model (`MLModel` of EVI or FAIR4ML), data download (`File`, " +
     "`MediaObject`), dataset, sample (`Sample`, `BioSample`), instrument, " +
     "annotation. Anything else is an entity. `metadataType` counts as `@type`. " +
-    `[Decision 77](decisions/0077-kinds-of-models-samples-and-experiments.md) says why.
+    `[Decision 3](decisions/0003-model-tables.md) says why.
 - **Contexts** come from copies in the registry (RO-Crate, the workflow-run and ` +
     "test terms of RO-Crate, LDaC, schema.org); no connection is opened. A context that " +
     "is not among them stays in the documents, and terms that only it explains have no " +

@@ -124,8 +124,7 @@ interface Call {
  * Answers requests to operations of the contract, and leaves others to the next middleware. It
  * refuses in this order: path (404), method (405), type and size of the body (415, 413), wrong
  * token (401), text of path and query (422, 413). The handler goes on: missing token (401), body
- * (422), target (404). Bodies and parameters are validated by the resolvers, which GraphQL calls too
- * (decision 62).
+ * (422), target (404). Bodies and parameters are validated by the resolvers, which GraphQL calls too.
  * @throws Error when an operation has no handler, or a handler no operation
  */
 export async function restApi(

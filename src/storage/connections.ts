@@ -33,7 +33,7 @@ export const isFault = (error: unknown): error is NodeJS.ErrnoException =>
 
 /**
  * Requests over connections that are kept. Redirections are not followed. A pool of undici would
- * use a connection again after a refusal, see decision 64.
+ * use a connection again after a refusal, and take the unread body for the next request.
  */
 export class KeptConnections {
   readonly #http;

@@ -6,8 +6,8 @@ import { packageRoot } from "../../src/package-root.js";
 const read = (...path: string[]): string => readFileSync(join(packageRoot, ...path), "utf8");
 
 /**
- * What must be set before the process begins stands in each place that begins one (decisions 32 and
- * 41).
+ * What must be set before the process begins stands in each place that begins one (decision
+ * 34).
  */
 test.each([
   ["the image", () => read("Dockerfile")],

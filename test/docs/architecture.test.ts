@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { parse, validate } from "graphql";
@@ -64,6 +65,36 @@ const sources = (path: string): string[] =>
     .filter((file) => /\.tsx?$/.test(file))
     .map((file) => posix.join(path, file.replaceAll("\\", "/")));
 
+const pages = execFileSync("git", ["ls-files", "*.md"], { cwd: packageRoot, encoding: "utf8" })
+  .split("\n")
+  .filter((path) => path !== "" && existing(path));
+const headingsIn = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map((match) =>
+    match[1]!
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+
+describe("the Markdown pages of the repository", () => {
+  it("have links that lead to files and headings", () => {
+    const links = pages.flatMap((path) =>
+      [...read(path).matchAll(/\]\((?!\w+:)([^)#\s]*)#?([^)\s]*)\)/g)].map((match) => ({
+        path,
+        target: match[1] === "" ? path : posix.join(dirname(path), match[1]!),
+        heading: match[2]!,
+      })),
+    );
+    expect(links.length).toBeGreaterThan(200);
+    const broken = links.filter(
+      ({ target, heading }) =>
+        !existing(target) ||
+        (heading !== "" && target.endsWith(".md") && !headingsIn(read(target)).includes(heading)),
+    );
+    expect(broken).toEqual([]);
+  });
+});
+
 describe("docs/architecture.md", () => {
   it("names only files and folders that exist", () => {
     const paths = [
@@ -73,19 +104,6 @@ describe("docs/architecture.md", () => {
     ].map((match) => match[0]);
     expect(paths.length).toBeGreaterThan(150);
     expect(paths.filter((path) => !existsSync(join(packageRoot, path)))).toEqual([]);
-  });
-
-  it("has links that lead to files and headings", () => {
-    const headings = [...page.matchAll(/^##+ (.+)$/gm)].map((match) =>
-      match[1]!
-        .toLowerCase()
-        .replace(/[^\w\- ]/g, "")
-        .replaceAll(" ", "-"),
-    );
-    for (const [, target] of page.matchAll(/\]\(([^)]+)\)/g)) {
-      if (target!.startsWith("#")) expect(headings).toContain(target!.slice(1));
-      else expect([target, existsSync(join(packageRoot, "docs", target!))]).toEqual([target, true]);
-    }
   });
 
   it("answers each question with files that contain the answer", () => {
@@ -175,6 +193,13 @@ describe("docs/architecture.md", () => {
     );
     for (const [number, link] of rowsIn(decisions))
       expect(link).toContain(`(${number!.padStart(4, "0")}-`);
+  });
+
+  it("keeps every decision under 30 lines", () => {
+    const long = readdirSync(join(packageRoot, "docs/decisions"))
+      .filter((name) => name !== "README.md")
+      .filter((name) => read(`docs/decisions/${name}`).split("\n").length > 30);
+    expect(long).toEqual([]);
   });
 
   it("explains the words of the code in alphabetical order", () => {

@@ -33,8 +33,7 @@ const LONGEST_WORDS = 500;
 
 /**
  * Speaks the Docker Engine API (docs.docker.com/reference/api/engine), in the newest version that
- * the engine names. It is own code because dockerode brings 19 MB, an SSH client and install scripts
- * (decision 35).
+ * the engine names. It is own code because dockerode brings 19 MB, an SSH client and install scripts.
  */
 export class DockerClient {
   #server: Promise<{ version: string; podman: boolean }> | undefined;

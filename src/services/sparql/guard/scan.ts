@@ -2,8 +2,7 @@ import { ServiceError } from "../../../errors.js";
 
 /*
  * A scanner beside the parser's own: the lexer of sparqljs takes a minute for 64 KB of unclosed
- * strings or dots, and this runs in the thread that serves requests, before a parser sees the query
- * (decision 18).
+ * strings or dots, and this runs in the thread that serves requests, before a parser sees the query.
  */
 
 /**

@@ -72,8 +72,8 @@ export const isUniqueViolation = (error: unknown): boolean =>
 /**
  * libsql ends the process when it reads TEXT that is not UTF-8, and a damaged page mostly holds
  * such TEXT. So no TEXT ever reaches it: a SELECT is put into one that returns text as BLOBs, which
- * are decoded here, where a failure is an error (decision 47). Every column is guarded, since
- * damage can turn a number or a BLOB into TEXT as well.
+ * are decoded here, where a failure is an error. Every column is guarded, since damage can turn a number
+ * or a BLOB into TEXT as well.
  */
 
 /**
