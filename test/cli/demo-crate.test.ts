@@ -80,18 +80,19 @@ describe("the example crate", () => {
   );
 
   test("refers only to entities that it describes", () => {
-    for (const item of graph) {
-      for (const [key, value] of Object.entries(item)) {
-        if (key === "conformsTo") continue;
-        for (const id of references(value))
-          expect(entity(id), `${item["@id"]} ${key} ${id}`).toBeDefined();
-      }
-    }
+    const referred = graph.flatMap((item) =>
+      Object.entries(item).flatMap(([key, value]) =>
+        key === "conformsTo" ? [] : [...references(value)],
+      ),
+    );
+    expect(referred.length).toBeGreaterThan(20);
+    expect(referred.filter((id) => entity(id) === undefined)).toEqual([]);
   });
 
   test("contains images that are PNG, of the stated size", () => {
-    for (const [name, bytes] of members) {
-      if (!name.endsWith(".png")) continue;
+    const images = [...members].filter(([name]) => name.endsWith(".png"));
+    expect(images.length).toBeGreaterThan(2);
+    for (const [name, bytes] of images) {
       expect(bytes.subarray(1, 4).toString(), name).toBe("PNG");
       const [width, height] = [bytes.readUInt32BE(16), bytes.readUInt32BE(20)];
       const length = bytes.readUInt32BE(33);

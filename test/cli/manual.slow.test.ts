@@ -131,6 +131,7 @@ describe("the manual", () => {
     "has an example that runs as printed: %s",
     async (name) => {
       const { examples } = commands.find((command) => pathOf(command) === name)!;
+      expect(examples).not.toEqual([]);
       if (name === "rebuild-index") await endpoint.start();
       for (const line of examples) {
         if (name === "serve") {

@@ -145,12 +145,13 @@ describe("docs/architecture.md", () => {
   });
 
   it("gives each exit the status of its code", () => {
-    for (const tree of trees)
-      for (const [status, code] of exitsOf(tree))
-        expect([code, (ERRORS as Record<string, { status: number }>)[code]?.status]).toEqual([
-          code,
-          status,
-        ]);
+    const exits = trees.flatMap((tree) => [...exitsOf(tree)]);
+    expect(exits.length).toBeGreaterThan(20);
+    for (const [status, code] of exits)
+      expect([code, (ERRORS as Record<string, { status: number }>)[code]?.status]).toEqual([
+        code,
+        status,
+      ]);
   });
 
   it("names for a failed crate only codes that are documented", () => {

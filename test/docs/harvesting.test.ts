@@ -79,6 +79,7 @@ describe("docs/harvesting.md", () => {
       "utf8",
     );
     const codes = /type OaiErrorCode =([^;]+);/.exec(source)![1]!.match(/\w+/g)!;
+    expect(codes.length).toBeGreaterThan(5);
     for (const code of codes) expect(page, code).toContain(`| \`${code}\` |`);
   });
 });

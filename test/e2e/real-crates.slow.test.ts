@@ -115,6 +115,7 @@ describe.skipIf(!present)("real crates, over HTTP", () => {
   test("have evidence graphs that show how each result was generated", async () => {
     const { body } = await registry.graphql("{ computations(first: 1000) { nodes { id } } }");
     const ids = (body["data"].computations.nodes as { id: string }[]).map(({ id }) => id);
+    expect(ids).not.toEqual([]);
     for (const id of ids)
       expect(
         (await registry.ask(`/evidencegraph/query/${id}?direction=both&limit=1000`)).status,

@@ -228,6 +228,7 @@ describe("a crate", () => {
       "query ($id: ID!) { roCrate(id: $id) { addresses { metadata current uploaded } } }",
       { id: crate },
     );
+    expect(Object.values(roCrate.addresses)).toHaveLength(3);
     for (const address of Object.values(roCrate.addresses as Record<string, string>)) {
       const answer = await fetch(address, { headers: { Authorization: `Bearer ${ada.token}` } });
       await answer.arrayBuffer();

@@ -72,8 +72,9 @@ describe("the input types", () => {
     for (const kind of WRITABLE) {
       const type = schema.getType(`${KINDS[kind].typeName}Patch`);
       if (!isInputObjectType(type)) throw new Error(kind);
-      for (const field of Object.values(type.getFields()))
-        expect(isNonNullType(field.type), `${kind}.${field.name}`).toBe(false);
+      const fields = Object.values(type.getFields());
+      expect(fields, kind).not.toEqual([]);
+      expect(fields.filter((field) => isNonNullType(field.type))).toEqual([]);
     }
   });
   it("refuse an input that lacks a required field before anything runs", async () => {

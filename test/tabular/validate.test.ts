@@ -94,10 +94,12 @@ describe("validateTable", () => {
 
   it("may be stopped before its end", async () => {
     const run = validateTable(parts(Buffer.from("h\nx\ny\n")), schema);
+    const rows: number[] = [];
     for await (const error of run) {
-      expect(error.row).toBe(0);
+      rows.push(error.row);
       break;
     }
+    expect(rows).toEqual([0]);
   });
 
   it("passes on the error of the source", async () => {

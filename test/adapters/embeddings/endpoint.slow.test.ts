@@ -42,6 +42,7 @@ describe.skipIf(embeddingsMissing())(
         expect(lengthOf(vector)).toBeCloseTo(1, 5);
       }
       const backwards = await embedder.passages([...texts].reverse());
+      expect(together).toHaveLength(texts.length);
       for (const [at, vector] of together.entries()) {
         expect(nearness(vector, backwards[3 - at]!)).toBeGreaterThan(0.9999);
         for (const other of together.slice(at + 1))

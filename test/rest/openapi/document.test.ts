@@ -206,10 +206,11 @@ describe("the OpenAPI document", () => {
   });
 
   it("has no broken reference", () => {
-    for (const node of walk(document)) {
-      if (typeof node["$ref"] === "string")
-        expect(resolve(node["$ref"]), node["$ref"]).toBeDefined();
-    }
+    const references = [...walk(document)].flatMap(({ $ref }) =>
+      typeof $ref === "string" ? [$ref] : [],
+    );
+    expect(references.length).toBeGreaterThan(100);
+    expect(references.filter((reference) => resolve(reference) === undefined)).toEqual([]);
   });
 
   it("has no unused component", () => {
@@ -225,8 +226,9 @@ describe("the OpenAPI document", () => {
   });
 
   it("has schemas that compile", () => {
-    for (const [name, schema] of Object.entries(document["components"]!["schemas"]!))
-      expect(() => accepts(schema), name).not.toThrow();
+    const schemas = Object.entries(document["components"]!["schemas"]!);
+    expect(schemas.length).toBeGreaterThan(50);
+    for (const [name, schema] of schemas) expect(() => accepts(schema), name).not.toThrow();
   });
 });
 
