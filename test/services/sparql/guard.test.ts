@@ -243,15 +243,15 @@ describe("the guard refuses", () => {
 });
 
 describe("the guard", () => {
-  it("returns the graphs that FROM names, absolute", async () => {
+  it("returns the graphs that FROM names, absolute and without escapes", async () => {
     const { from } = await guard.check(
-      "BASE <https://x.example/y/> SELECT * FROM <z> FROM NAMED <ark:99999/a> FROM NAMED " +
-        "<ark:99999/b> {}",
+      "BASE <https://x.example/y/> PREFIX ark: <ark:> SELECT * FROM <z> FROM NAMED <ark:99999/a> " +
+        "FROM NAMED ark:99999\\/b\\~1 {}",
       BASE,
     );
     expect(from).toEqual({
       default: ["https://x.example/y/z"],
-      named: ["ark:99999/a", "ark:99999/b"],
+      named: ["ark:99999/a", "ark:99999/b~1"],
     });
   });
 

@@ -83,8 +83,12 @@ interface Hash {
   expected?: readonly string[];
 }
 
-/** The reduction of `TriplesNode PropertyList?` in a template, in the tables of sparqljs 3.7. */
+/**
+ * Reductions in the tables of sparqljs 3.7: `TriplesNode PropertyList?` in a template, and a name
+ * with a prefix.
+ */
 const NODE_IN_TEMPLATE = 103;
+const PREFIXED_NAME = 213;
 type Parser = InstanceType<typeof sparqljs.Parser>;
 /**
  * The function that jison calls at each reduction: the rule is the fifth argument, the stack of
@@ -104,6 +108,8 @@ function parserFor(base: string): Parser {
   parser.performAction = function (...of) {
     const [, , , , rule, values] = of;
     if (rule === NODE_IN_TEMPLATE) values[values.length - 1] ??= [];
+    // It leaves the backslashes of a name such as `c:d\?` in the IRI.
+    if (rule === PREFIXED_NAME) values.push((values.pop() as string).replaceAll(/\\(.)/g, "$1"));
     return performAction.apply(this, of);
   };
   return parser;
