@@ -66,7 +66,7 @@ const sparql = () =>
 const REQUESTS: Readonly<Record<string, () => Promise<Answer>>> = {
   "piscina/dist/worker for a document": () =>
     ask("/dataset", { ...bodyOf("dataset", ada.ark), keywords: ["k".repeat(100_000)] }),
-  "sparql/guard/thread": sparql,
+  "piscina/dist/worker for a query": sparql,
   "graph/oxigraph/thread": () => ask(`/evidencegraph/query/${crateId}?depth=${++count}`),
   "search/search-thread": () => registry.graphql(`{ search(query: "a${++count}") { __typename } }`),
   "sqlite/selection-thread": () => ask(`/records?keyword=a${++count}`),

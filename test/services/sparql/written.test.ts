@@ -76,7 +76,7 @@ describe("a query that the guard writes anew", () => {
         const hidden = check(query("1/0").replace("}", "?s ?any ?o }"), BASE, LIMITS, HIDDEN);
         expect(answer(hidden.narrowed!)).toBe(answer(query("1/0").replace("}", "?s ?any ?o }")));
       }),
-      { numRuns: 300 },
+      { numRuns: 300, seed: 5 },
     );
   }, 120_000);
 
@@ -125,7 +125,7 @@ describe("a query that the guard writes anew", () => {
         if (/LIMIT/.test(text)) expect(() => answer(narrowed!)).not.toThrow();
         else expect(answer(narrowed!)).toBe(meant);
       }),
-      { numRuns: 500 },
+      { numRuns: 500, seed: 5 },
     );
   }, 120_000);
 });

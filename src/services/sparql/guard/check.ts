@@ -27,13 +27,14 @@ export interface Checked {
   narrowed?: string;
 }
 
-/** Start data of the thread. */
-export type GuardData = CheckLimits & { hidden: Hidden | undefined };
-
-/** A query for the guard's thread. */
-export interface GuardRequest {
+/** A query for a thread. */
+interface GuardRequest {
   text: string;
   base: string;
+  limits: CheckLimits;
+  hidden: Hidden | undefined;
+  /** Shared with the caller: when the thread began, in ms since the epoch; 0 before. */
+  began: Float64Array;
 }
 export type GuardReply =
   | { checked: Checked }
@@ -75,6 +76,20 @@ export function check(text: string, base: string, limits: CheckLimits, hidden?: 
       },
     }),
   };
+}
+
+/**
+ * {@link check} for a thread, in which a query that takes too long, or crashes the parser, harms no
+ * other. The class of an error is lost on the way: a refusal is an answer.
+ */
+export function checkInThread({ text, base, limits, hidden, began }: GuardRequest): GuardReply {
+  began[0] = Date.now();
+  try {
+    return { checked: check(text, base, limits, hidden) };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { refusal: { code: error.code, message: error.message, extra: { ...error.extra } } };
+  }
 }
 
 /** The part of jison's errors that states the place. */
