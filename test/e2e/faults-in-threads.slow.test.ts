@@ -68,8 +68,9 @@ const REQUESTS: Readonly<Record<string, () => Promise<Answer>>> = {
     ask("/dataset", { ...bodyOf("dataset", ada.ark), keywords: ["k".repeat(100_000)] }),
   "piscina/dist/worker for a query": sparql,
   "graph/oxigraph/thread": () => ask(`/evidencegraph/query/${crateId}?depth=${++count}`),
-  "search/search-thread": () => registry.graphql(`{ search(query: "a${++count}") { __typename } }`),
-  "sqlite/selection-thread": () => ask(`/records?keyword=a${++count}`),
+  "sqlite/read-thread for a search": () =>
+    registry.graphql(`{ search(query: "a${++count}") { __typename } }`),
+  "sqlite/read-thread for a selection": () => ask(`/records?keyword=a${++count}`),
   "piscina/dist/worker for a preview": () =>
     registry.graphql(
       `{ preview(id: "${crateId}/${++count % 9}.csv") { __typename } }`,
