@@ -150,8 +150,7 @@ export class OpenEndpoint implements OpenQueries {
   }
 
   async #spelled(ntriples: Uint8Array, format: "ttl" | "jsonld" | "rdfxml"): Promise<Uint8Array> {
-    const { text = "" } = await this.#scratch.ask({
-      op: "spell",
+    const text = await this.#scratch.run("spell", {
       ntriples: Buffer.from(ntriples).toString("utf8"),
       format,
     });
