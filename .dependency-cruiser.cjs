@@ -128,7 +128,7 @@ const EXCEPTIONS = [
     because: "SQLite's tokenizer finds the words for both record stores",
   },
   {
-    from: "src/storage/graph/endpoint/scratch-thread.ts",
+    from: "src/storage/graph/endpoint/scratch.ts",
     to: "src/storage/graph/oxigraph/(graph-store|open/answer).ts",
     because: "small graphs are queried in memory, by the same engine",
   },

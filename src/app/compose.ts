@@ -216,8 +216,13 @@ interface GraphIndex {
  * commits.
  * @throws as {@link openEndpoint}
  */
-async function graphIndex(config: Config, records: RecordStore, log: Log): Promise<GraphIndex> {
-  const index = await openIndex(config, records, log);
+async function graphIndex(
+  config: Config,
+  records: RecordStore,
+  cpu: CpuPool,
+  log: Log,
+): Promise<GraphIndex> {
+  const index = await openIndex(config, records, cpu, log);
   records.onCommit((sequence) => {
     index.queries.advance(sequence);
     index.openQueries.advance(sequence);
@@ -225,7 +230,12 @@ async function graphIndex(config: Config, records: RecordStore, log: Log): Promi
   return index;
 }
 
-async function openIndex(config: Config, records: RecordStore, log: Log): Promise<GraphIndex> {
+async function openIndex(
+  config: Config,
+  records: RecordStore,
+  cpu: CpuPool,
+  log: Log,
+): Promise<GraphIndex> {
   const openFeed = () => records.openFeed();
   const limits = {
     timeout: config.SPARQL_TIMEOUT,
@@ -234,7 +244,6 @@ async function openIndex(config: Config, records: RecordStore, log: Log): Promis
     indexWait: config.INDEX_WAIT,
     idle: config.SPARQL_IDLE,
     queue: config.SPARQL_QUEUE,
-    callerQueue: config.SPARQL_CALLER_QUEUE,
     queueWait: config.SPARQL_QUEUE_WAIT,
     slice: config.SPARQL_SLICE,
   };
@@ -249,7 +258,7 @@ async function openIndex(config: Config, records: RecordStore, log: Log): Promis
     return {
       queries,
       openQueries: new OpenEndpoint(queries, options, { ...limits, atOnce: openConnections }),
-      guard: new QueryGuard(config, BOOKKEEPING),
+      guard: new QueryGuard(config, cpu, BOOKKEEPING),
       closeServer: () => endpoint.close(),
     };
   }
@@ -278,7 +287,7 @@ async function openIndex(config: Config, records: RecordStore, log: Log): Promis
       threads: config.SPARQL_THREADS,
       log,
     }),
-    guard: new QueryGuard(config),
+    guard: new QueryGuard(config, cpu),
     closeServer: async () => {},
   };
 }
@@ -428,13 +437,13 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     ),
   ]);
   const issuer = await installation(records);
-  const { queries, openQueries, guard, closeServer } = await graphIndex(config, records, log);
+  const cpu = new CpuPool();
+  const { queries, openQueries, guard, closeServer } = await graphIndex(config, records, cpu, log);
   const containers = await containersOf(config, records);
   const embedder = await embedderOf(config);
   const dois = await doiServiceOf(config);
   const nearness = embedder && new Nearness(embedder, log);
   const { jobs, shared } = await queueOf(config, records, log);
-  const cpu = new CpuPool();
   const documents = new DocumentThread(cpu, config);
   const planLimit = new ConcurrencyLimit(config.PLAN_CONCURRENCY);
   const shapeLimit = new ConcurrencyLimit(
@@ -523,8 +532,8 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       await embedder?.close();
       dois?.close();
       documents.close();
+      guard.close();
       await cpu.close();
-      await guard.close();
       await openQueries.close();
       await queries.close();
       await closeServer();

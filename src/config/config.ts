@@ -535,7 +535,6 @@ export const SETTINGS = {
     "How long an idle process of /sparql runs; the next query starts a new one.",
   ),
   SPARQL_QUEUE: setting(whole(1, 10_000), 32, "Most queries that wait for a process of /sparql."),
-  SPARQL_CALLER_QUEUE: setting(whole(1, 10_000), 8, "Most queries of one caller among them."),
   SPARQL_QUEUE_WAIT: setting(
     duration,
     40_000,

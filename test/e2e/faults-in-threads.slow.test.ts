@@ -66,10 +66,11 @@ const sparql = () =>
 const REQUESTS: Readonly<Record<string, () => Promise<Answer>>> = {
   "piscina/dist/worker for a document": () =>
     ask("/dataset", { ...bodyOf("dataset", ada.ark), keywords: ["k".repeat(100_000)] }),
-  "sparql/guard/thread": sparql,
+  "piscina/dist/worker for a query": sparql,
   "graph/oxigraph/thread": () => ask(`/evidencegraph/query/${crateId}?depth=${++count}`),
-  "search/search-thread": () => registry.graphql(`{ search(query: "a${++count}") { __typename } }`),
-  "sqlite/selection-thread": () => ask(`/records?keyword=a${++count}`),
+  "sqlite/read-thread for a search": () =>
+    registry.graphql(`{ search(query: "a${++count}") { __typename } }`),
+  "sqlite/read-thread for a selection": () => ask(`/records?keyword=a${++count}`),
   "piscina/dist/worker for a preview": () =>
     registry.graphql(
       `{ preview(id: "${crateId}/${++count % 9}.csv") { __typename } }`,

@@ -1,13 +1,11 @@
 /**
  * Queries of users over SPARQL: checked in a thread before they are run, and answered or refused.
  */
-import { Worker } from "node:worker_threads";
 import { LRUCache } from "lru-cache";
 import type { Config } from "../../config/config.js";
 import { ServiceError } from "../../errors.js";
 import { parseArk } from "../../identifiers/ark.js";
 import { inferredGraph } from "../../model/provenance.js";
-import { threadModule } from "../../package-root.js";
 import { oneSpelling } from "../../rdf/terms.js";
 import {
   type Asker,
@@ -17,10 +15,11 @@ import {
   type OpenQueries,
   type ResultFormat,
 } from "../../storage/graph/port.js";
-import { FairLine, type Slot } from "../../storage/graph/waiting.js";
+import { FairLine } from "../../storage/graph/waiting.js";
 import type { RecordStore } from "../../storage/records/port.js";
 import type { SharedMemory } from "../../storage/shared/port.js";
-import type { Checked, CheckLimits, GuardData, GuardReply, GuardRequest } from "./guard/check.js";
+import type { CpuPool } from "../cpu-pool.js";
+import type { Checked, CheckLimits, checkInThread, GuardReply } from "./guard/check.js";
 import { type Hidden, inTotalOrder } from "./guard/rewrite.js";
 import {
   offsetOf,
@@ -48,10 +47,7 @@ function boundRows({ text, limit, values }: Scanned, rows: number): string {
 
 export type GuardLimits = ScanLimits &
   CheckLimits &
-  Pick<
-    Config,
-    "SPARQL_PARSE_TIMEOUT" | "SPARQL_QUEUE" | "SPARQL_QUEUE_WAIT" | "SPARQL_SLICE" | "SPARQL_IDLE"
-  >;
+  Pick<Config, "SPARQL_PARSE_TIMEOUT" | "SPARQL_QUEUE" | "SPARQL_QUEUE_WAIT">;
 
 /** A query that may be run. */
 interface GuardedQuery extends Checked {
@@ -97,49 +93,38 @@ const named = ({ text, star }: Scanned, columns: readonly string[] | undefined):
     ? text
     : `${text.slice(0, star)}${columns.map((name) => `?${name}`).join(" ")}${text.slice(star + 1)}`;
 
+const JOB = { module: "src/services/sparql/guard/check", name: "checkInThread" };
+/** Bytes of the heap of a thread that parses: of one tree, and the tables of the parser. */
+const PARSER_MEMORY = 256 * 2 ** 20;
+
 /**
  * Precedes the query engine: first a pass over the characters, which is safe for any input, then a
- * parser in a separate thread, started at the first query and ended when idle.
+ * parser in a thread of its own, one query at a time.
  */
 export class QueryGuard {
-  #worker: Worker | undefined;
-  /** The thread runs. */
-  #ready = false;
-  #running: Slot<GuardRequest, Checked> | undefined;
-  #clock: NodeJS.Timeout | undefined;
   #closed = false;
-  readonly #line: FairLine<GuardRequest, Checked>;
+  readonly #line: FairLine;
   /** By base and text; the oldest first. */
   readonly #passed = new LRUCache<string, Checked>({ max: REMEMBERED });
 
   readonly #limits: GuardLimits;
+  readonly #cpu: CpuPool;
   readonly #hidden: Hidden | undefined;
 
   /** @param hidden data of the endpoint that no query may see */
-  constructor(limits: GuardLimits, hidden?: Hidden) {
+  constructor(limits: GuardLimits, cpu: CpuPool, hidden?: Hidden) {
     this.#limits = limits;
+    this.#cpu = cpu;
     this.#hidden = hidden;
-    const { SPARQL_QUEUE, SPARQL_QUEUE_WAIT, SPARQL_SLICE } = limits;
+    const { SPARQL_QUEUE: queue, SPARQL_QUEUE_WAIT: queueWait } = limits;
     const late = (): ServiceError =>
       new ServiceError(
         "SPARQL_BUSY",
-        `The parser was busy for ${SPARQL_QUEUE_WAIT} ms (SPARQL_QUEUE_WAIT); try again shortly.`,
+        `The parser was busy for ${queueWait} ms (SPARQL_QUEUE_WAIT); try again shortly.`,
         {},
         { "Retry-After": "2" },
       );
-    this.#line = new FairLine(
-      {
-        queue: SPARQL_QUEUE,
-        // Parsing is short: who sends the most gives way to others only when the queue is full.
-        callerQueue: SPARQL_QUEUE,
-        queueWait: SPARQL_QUEUE_WAIT,
-        slice: SPARQL_SLICE,
-        slots: 1,
-      },
-      "parser",
-      late,
-      () => {},
-    );
+    this.#line = new FairLine({ slots: 1, queue, queueWait, what: "parser", late });
   }
 
   /**
@@ -149,15 +134,11 @@ export class QueryGuard {
    */
   async check(query: string, base: string, asker: Asker = {}): Promise<GuardedQuery> {
     const scanned = scan(query, this.#limits);
-    if (this.#closed)
-      throw new ServiceError(
-        "SHUTTING_DOWN",
-        "The service is stopping. Retry when it has started again.",
-      );
+    if (this.#closed) throw stopping();
     const key = `${base} ${scanned.text}`;
     const checked =
       this.#passed.get(key) ??
-      (await this.#parsed({ text: scanned.text, base }, asker).catch((error: unknown) => {
+      (await this.#parsed(scanned.text, base, asker).catch((error: unknown) => {
         throw replaced(error, scanned.text, scanned);
       }));
     if (scanned.text.length <= LONGEST_REMEMBERED) this.#passed.set(key, checked);
@@ -173,115 +154,70 @@ export class QueryGuard {
     };
   }
 
-  async close(): Promise<void> {
+  close(): void {
     this.#closed = true;
-    const stopping = new ServiceError(
-      "SHUTTING_DOWN",
-      "The service is stopping. Retry when it has started again.",
-      {},
-      { "Retry-After": "5" },
-    );
-    this.#line.dismiss(stopping);
-    await this.#end(stopping);
+    this.#line.close(stopping());
   }
 
-  #parsed(request: GuardRequest, asker: Asker): Promise<Checked> {
-    return this.#line.join(request, asker, () => this.#next());
+  async #parsed(text: string, base: string, asker: Asker): Promise<Checked> {
+    const reply = await this.#line.run(asker, (closing) => this.#inThread(text, base, closing));
+    if ("checked" in reply) return reply.checked;
+    throw new ServiceError(reply.refusal.code, reply.refusal.message, reply.refusal.extra);
   }
 
-  #next(): void {
-    if (this.#running || this.#closed) return;
-    clearTimeout(this.#clock);
-    const next = this.#line.next();
-    if (!next) {
-      this.#clock = setTimeout(() => void this.#end(), this.#limits.SPARQL_IDLE).unref();
-      return;
-    }
-    this.#running = next;
-    try {
-      this.#thread().postMessage(next.question);
-    } catch (error) {
-      // A thread that cannot be started fails this query and not the next ones.
-      void this.#end(error as Error);
-      return this.#next();
-    }
-    if (this.#ready) this.#startClock();
-  }
-
-  /** The time of a query begins when the thread runs: its start is not the query's fault. */
-  #startClock(): void {
-    const asked = this.#running;
-    const { SPARQL_PARSE_TIMEOUT: limit } = this.#limits;
-    const lost = (): void => {
-      if (asked && asked === this.#running)
-        this.#lost(`takes longer than ${limit} ms to read (SPARQL_PARSE_TIMEOUT)`);
+  async #inThread(text: string, base: string, closing: AbortSignal): Promise<GuardReply> {
+    const {
+      SPARQL_MAX_PATTERNS,
+      SPARQL_MAX_OPERATORS,
+      SPARQL_MAX_VALUES,
+      SPARQL_MAX_CLOSURES,
+      SPARQL_PARSE_TIMEOUT: most,
+    } = this.#limits;
+    // Its time begins in the thread: it is not to blame for the start of one.
+    const began = new Float64Array(new SharedArrayBuffer(8));
+    const late = new AbortController();
+    const endWhenLate = (): void => {
+      const left = began[0] === 0 ? most : began[0]! + most - Date.now();
+      if (left > 0) timer = setTimeout(endWhenLate, left).unref();
+      else late.abort(tooMuch(`takes longer than ${most} ms to read (SPARQL_PARSE_TIMEOUT)`));
     };
     // An answer that came while this thread was busy is read first.
-    this.#clock = setTimeout(() => setImmediate(lost), limit).unref();
-  }
-
-  #thread(): Worker {
-    if (this.#worker) return this.#worker;
-    const { SPARQL_MAX_PATTERNS, SPARQL_MAX_OPERATORS, SPARQL_MAX_VALUES, SPARQL_MAX_CLOSURES } =
-      this.#limits;
-    const worker = new Worker(threadModule("src/services/sparql/guard/thread"), {
-      workerData: {
-        SPARQL_MAX_PATTERNS,
-        SPARQL_MAX_OPERATORS,
-        SPARQL_MAX_VALUES,
-        SPARQL_MAX_CLOSURES,
-        hidden: this.#hidden,
-      } satisfies GuardData,
-      name: "sparql-guard",
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: 256, stackSizeMb: 8 },
-    });
-    const current = (act: () => void) => {
-      if (worker === this.#worker) act();
-    };
-    worker.on("online", () =>
-      current(() => {
-        this.#ready = true;
-        if (this.#running) this.#startClock();
-      }),
-    );
-    worker.on("message", (reply: GuardReply) => current(() => this.#answered(reply)));
-    worker.on("error", () => current(() => this.#lost("is too large for the parser")));
-    worker.on("exit", () => current(() => this.#lost("ended its parser")));
-    return (this.#worker = worker);
-  }
-
-  #answered(reply: GuardReply): void {
-    const asked = this.#running;
-    this.#running = undefined;
-    asked?.finish();
-    clearTimeout(this.#clock);
-    if ("checked" in reply) asked?.resolve(reply.checked);
-    else
-      asked?.reject(
-        new ServiceError(reply.refusal.code, reply.refusal.message, reply.refusal.extra),
+    let timer = setTimeout(() => setImmediate(endWhenLate), most).unref();
+    try {
+      return await this.#cpu.run<typeof checkInThread>(
+        JOB,
+        {
+          text,
+          base,
+          limits: {
+            SPARQL_MAX_PATTERNS,
+            SPARQL_MAX_OPERATORS,
+            SPARQL_MAX_VALUES,
+            SPARQL_MAX_CLOSURES,
+          },
+          hidden: this.#hidden,
+          began,
+        },
+        { memory: PARSER_MEMORY, signal: AbortSignal.any([closing, late.signal]) },
       );
-    this.#next();
-  }
-
-  /** The query that was being parsed is refused; the others get a new thread. */
-  #lost(why: string): void {
-    void this.#end(new ServiceError("QUERY_REFUSED", `The query ${why}; write it shorter.`));
-    this.#next();
-  }
-
-  async #end(reason?: Error): Promise<void> {
-    const worker = this.#worker;
-    const running = this.#running;
-    this.#worker = undefined;
-    this.#ready = false;
-    this.#running = undefined;
-    clearTimeout(this.#clock);
-    running?.finish();
-    if (reason) running?.reject(reason);
-    await worker?.terminate();
+    } catch (error) {
+      throw error instanceof ServiceError ? error : tooMuch("is too large for the parser");
+    } finally {
+      clearTimeout(timer);
+    }
   }
 }
+
+const tooMuch = (why: string): ServiceError =>
+  new ServiceError("QUERY_REFUSED", `The query ${why}; write it shorter.`);
+
+const stopping = (): ServiceError =>
+  new ServiceError(
+    "SHUTTING_DOWN",
+    "The service is stopping. Retry when it has started again.",
+    {},
+    { "Retry-After": "5" },
+  );
 
 /** The graphs of a query, where they are not all. */
 export interface GraphNames {

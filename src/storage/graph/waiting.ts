@@ -1,240 +1,210 @@
-import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../errors.js";
-import type { Asker, IndexState, OpenAnswer, OpenQuestion } from "./port.js";
+import type { Asker, IndexState } from "./port.js";
 
 interface FairLineOptions {
-  /** SPARQL_QUEUE, and SPARQL_CALLER_QUEUE: most queries that wait, in all and of one caller. */
+  /** Most queries that run at a time. */
+  slots: number;
+  /** How many may run now, where slots have to be started first. */
+  ready?: () => number;
+  /** SPARQL_QUEUE: most queries that wait. */
   queue: number;
-  callerQueue: number;
   /** SPARQL_QUEUE_WAIT, ms. */
   queueWait: number;
-  /** SPARQL_SLICE, ms. */
-  slice: number;
-  /** Queries that run at a time. */
-  slots: number;
+  /** SPARQL_SLICE, ms; without it no running query gives way to another. */
+  slice?: number;
+  /** What queries wait for, in words of an error: a process, a connection. */
+  what: string;
+  /** The error of a query that waited too long. */
+  late: () => ServiceError;
 }
 
-/** A query that may run now. */
-export interface Slot<Question = OpenQuestion, Answer = OpenAnswer> {
-  question: Question;
-  asker: Asker;
-  resolve(answer: Answer): void;
+interface Caller {
+  name: string;
+  /** Several people may have this name. */
+  shared: boolean;
+  running: number;
+  readonly waiting: Set<Waiting>;
+}
+interface Waiting {
+  admit: Asker["admit"];
+  begin(): void;
   reject(error: Error): void;
-  /** It runs from now on. @param end ends it with this answer; false when it cannot be ended yet */
-  runs(end: (error: Error) => boolean): void;
-  /** It does not run any more. */
-  finish(): void;
-}
-
-interface Waiting<Question, Answer> extends Pick<
-  Slot<Question, Answer>,
-  "question" | "asker" | "resolve" | "reject"
-> {
-  settle(): void;
 }
 interface Running {
-  asker: Asker;
+  caller: Caller;
   since: number;
-  end?: (error: Error) => boolean;
-  clock?: NodeJS.Timeout;
+  ending: AbortController;
 }
 
-const MOST_CALLERS = 10_000;
-const nameOf = ({ caller = "" }: Asker): string => caller;
-/** A caller without a name may be any caller. */
-const isShared = ({ caller, shared = false }: Asker): boolean => shared || caller === undefined;
-const isOther = (one: Asker, another: Asker): boolean =>
-  nameOf(one) !== nameOf(another) || isShared(one);
-
 /**
- * Fair scheduling of the engine among callers. The caller served last is served again after the
- * others; no caller has all places where there are several; and a query that has run for a slice is
- * ended when other queries wait and no place is free.
+ * A concurrency limit for all queries and one for each caller, with a bounded queue. The caller
+ * served last is served again after the others. A query that has run for a slice is ended when
+ * others wait and no slot is free.
  */
-export class FairLine<Question = OpenQuestion, Answer = OpenAnswer> {
-  readonly #waiting = new Set<Waiting<Question, Answer>>();
+export class FairLine {
+  /** Those with queries that run or wait; the one served longest ago is the first. */
+  readonly #callers = new Map<string, Caller>();
+  /** In the order in which they began. */
   readonly #running = new Set<Running>();
-  /** The number of the round in which each caller was served last, oldest first. */
-  readonly #served = new LRUCache<string, number>({ max: MOST_CALLERS });
-  #count = 0;
+  #clock: NodeJS.Timeout | undefined;
 
   readonly #options: FairLineOptions;
-  readonly #what: string;
-  readonly #late: () => ServiceError;
-  readonly #due: () => void;
 
-  /**
-   * @param what callers wait for, in words of an error: a thread, a connection
-   * @param late the error of a query that waited too long
-   * @param due called when a query has run for a slice: {@link relieve} then may end it
-   */
-  constructor(options: FairLineOptions, what: string, late: () => ServiceError, due: () => void) {
+  constructor(options: FairLineOptions) {
     this.#options = options;
-    this.#what = what;
-    this.#late = late;
-    this.#due = due;
   }
 
+  get running(): number {
+    return this.#running.size;
+  }
+
+  /** How many queries wait. */
   get length(): number {
-    return this.#waiting.size;
-  }
-
-  /** How many of the waiting queries could run if there were a place. */
-  get ready(): number {
-    let count = 0;
-    for (const { asker } of this.#waiting) if (this.#mayRun(asker)) count++;
-    return count;
+    let length = 0;
+    for (const { waiting } of this.#callers.values()) length += waiting.size;
+    return length;
   }
 
   /**
-   * Waits until the query may run.
-   * @param joined called once it waits
-   * @throws ServiceError `SPARQL_BUSY`, the error of `late`; the reason of the signal
+   * Waits until the query may run, and runs it.
+   * @param query holds its slot until its promise is settled; the signal ends it early
+   * @throws ServiceError `SPARQL_BUSY`, the error of `late`; what the asker's `admit` throws; the
+   * reason of the asker's signal while the query waits
    */
-  join(question: Question, asker: Asker, joined: () => void): Promise<Answer> {
-    const { signal } = asker;
+  async run<Answer>(
+    asker: Asker,
+    query: (ending: AbortSignal) => Promise<Answer>,
+  ): Promise<Answer> {
+    const running = await this.#slot(asker);
+    try {
+      return await query(running.ending.signal);
+    } finally {
+      const { caller } = running;
+      this.#running.delete(running);
+      caller.running--;
+      this.#moveLast(caller);
+      this.serve();
+    }
+  }
+
+  /** Begins the queries that may run now. */
+  serve(): void {
+    const { slots, ready = () => slots } = this.#options;
+    while (this.#running.size < ready()) {
+      const next = this.#next();
+      if (!next) break;
+      next.begin();
+    }
+    this.#relieve();
+  }
+
+  /** Refuses the waiting queries. */
+  dismiss(error: Error): void {
+    for (const { waiting } of this.#callers.values())
+      for (const { reject } of waiting) reject(error);
+  }
+
+  /** Refuses the waiting queries, and ends those that run. */
+  close(error: Error): void {
+    this.dismiss(error);
+    for (const { ending } of this.#running) ending.abort(error);
+  }
+
+  #slot({ caller: name = "", shared = name === "", signal, admit }: Asker): Promise<Running> {
+    signal?.throwIfAborted();
+    const caller = this.#callers.get(name) ?? { name, shared, running: 0, waiting: new Set() };
+    this.#makeRoom(caller);
+    this.#callers.set(name, caller);
     return new Promise((resolve, reject) => {
-      const drop = (error: Error): void => {
-        waiting.settle();
-        reject(error);
+      const settle = (): void => {
+        clearTimeout(clock);
+        signal?.removeEventListener("abort", leave);
+        caller.waiting.delete(waiting);
       };
-      const abort = (): void => drop(signal!.reason as Error);
-      const clock = setTimeout(() => drop(this.#late()), this.#options.queueWait);
-      const waiting: Waiting<Question, Answer> = {
-        question,
-        asker,
-        resolve,
-        reject: drop,
-        settle: () => {
-          clearTimeout(clock);
-          signal?.removeEventListener("abort", abort);
-          this.#waiting.delete(waiting);
+      const waiting: Waiting = {
+        admit,
+        begin: () => {
+          settle();
+          caller.running++;
+          this.#moveLast(caller);
+          const running = { caller, since: performance.now(), ending: new AbortController() };
+          this.#running.add(running);
+          resolve(running);
+        },
+        reject: (error) => {
+          settle();
+          if (caller.running + caller.waiting.size === 0) this.#callers.delete(name);
+          reject(error);
         },
       };
-      if (signal?.aborted) return abort();
-      const full = this.#makeRoom(asker);
-      if (full) return drop(full);
-      signal?.addEventListener("abort", abort, { once: true });
-      this.#waiting.add(waiting);
-      joined();
-      this.#due();
+      const leave = (): void => waiting.reject(signal!.reason as Error);
+      const { queueWait, late } = this.#options;
+      const clock = setTimeout(() => waiting.reject(late()), queueWait);
+      signal?.addEventListener("abort", leave, { once: true });
+      caller.waiting.add(waiting);
+      this.serve();
     });
   }
 
-  /**
-   * The longest waiting query that may be answered now, of the caller who was served longest ago.
-   */
-  next(): Slot<Question, Answer> | undefined {
-    for (;;) {
-      let next: Waiting<Question, Answer> | undefined;
-      const slotOf = ({ asker }: Waiting<Question, Answer>): number =>
-        this.#served.peek(nameOf(asker)) ?? 0;
-      for (const waiting of this.#waiting) {
-        if (this.#mayRun(waiting.asker) && (!next || slotOf(waiting) < slotOf(next)))
-          next = waiting;
+  /** The query that waits longest, of the caller who was served longest ago. */
+  #next(): Waiting | undefined {
+    // Of several slots one stays free of each caller, so that a short query of another need not
+    // wait for a long one.
+    const most = Math.max(1, this.#options.slots - 1);
+    for (const { shared, running, waiting } of this.#callers.values()) {
+      if (!shared && running >= most) continue;
+      for (const query of waiting) {
+        try {
+          query.admit?.();
+          return query;
+        } catch (error) {
+          query.reject(error as Error);
+        }
       }
-      if (!next) return undefined;
-      try {
-        next.asker.admit?.();
-      } catch (error) {
-        next.reject(error as Error);
-        continue;
-      }
-      next.settle();
-      this.#note(nameOf(next.asker));
-      return this.#slot(next);
     }
-  }
-
-  /**
-   * Ends the query that has run for longest, if that was a slice and another caller could have its
-   * place.
-   */
-  relieve(): void {
-    if (this.#running.size < this.#options.slots) return;
-    const now = performance.now();
-    let longest: Running | undefined;
-    for (const running of this.#running)
-      if (running.end && (!longest || running.since < longest.since)) longest = running;
-    if (!longest || now - longest.since < this.#options.slice) return;
-    const { asker } = longest;
-    if (![...this.#waiting].some((waiting) => isOther(waiting.asker, asker))) return;
-    const message =
-      `The query ran longer than ${this.#options.slice} ms (SPARQL_SLICE) while others waited, ` +
-      "and was ended; ask for less at a time, or again later.";
-    if (longest.end!(new ServiceError("QUERY_TIMEOUT", message, {}, { "Retry-After": "5" })))
-      delete longest.end;
-    else this.#watch(longest);
-  }
-
-  /** Ends the waiting of all. */
-  dismiss(error: ServiceError): void {
-    for (const { reject } of this.#waiting) reject(error);
-  }
-
-  #slot({ question, asker, resolve, reject }: Waiting<Question, Answer>): Slot<Question, Answer> {
-    const running: Running = { asker, since: performance.now() };
-    this.#running.add(running);
-    return {
-      question,
-      asker,
-      resolve,
-      reject,
-      runs: (end) => {
-        running.since = performance.now();
-        running.end = end;
-        this.#watch(running);
-      },
-      finish: () => {
-        clearTimeout(running.clock);
-        this.#running.delete(running);
-      },
-    };
-  }
-
-  #watch(running: Running): void {
-    clearTimeout(running.clock);
-    running.clock = setTimeout(this.#due, this.#options.slice + 1).unref();
-  }
-
-  /**
-   * Of several places one stays free of each caller, so that a short query of another need not wait
-   * for a long one.
-   */
-  #mayRun(asker: Asker): boolean {
-    if (isShared(asker)) return true;
-    let own = 0;
-    for (const running of this.#running) if (nameOf(running.asker) === nameOf(asker)) own++;
-    return own < Math.max(1, this.#options.slots - 1);
-  }
-
-  /** The caller with the most waiting queries gives way to a caller with fewer. */
-  #makeRoom(asker: Asker): ServiceError | undefined {
-    const { queue, callerQueue } = this.#options;
-    const byCaller = new Map<string, Waiting<Question, Answer>[]>();
-    for (const waiting of this.#waiting) {
-      const name = nameOf(waiting.asker);
-      byCaller.set(name, [...(byCaller.get(name) ?? []), waiting]);
-    }
-    const own = byCaller.get(nameOf(asker))?.length ?? 0;
-    const busy = (most: number, setting: string): ServiceError =>
-      new ServiceError(
-        "SPARQL_BUSY",
-        `More than ${most} queries wait for a ${this.#what} (${setting}); try again shortly.`,
-        {},
-        { "Retry-After": "5" },
-      );
-    if (!isShared(asker) && own >= callerQueue) return busy(callerQueue, "SPARQL_CALLER_QUEUE");
-    if (this.#waiting.size < queue) return undefined;
-    let most: Waiting<Question, Answer>[] = [];
-    for (const waiting of byCaller.values()) if (waiting.length > most.length) most = waiting;
-    if (most.length <= own + 1) return busy(queue, "SPARQL_QUEUE");
-    most.at(-1)!.reject(busy(queue, "SPARQL_QUEUE"));
     return undefined;
   }
 
-  #note(caller: string): void {
-    this.#served.set(caller, ++this.#count);
+  #moveLast(caller: Caller): void {
+    this.#callers.delete(caller.name);
+    if (caller.running + caller.waiting.size > 0) this.#callers.set(caller.name, caller);
+  }
+
+  /** Where the queue is full, the caller with the most waiting queries gives way to others. */
+  #makeRoom(caller: Caller): void {
+    const { queue, what } = this.#options;
+    if (this.length < queue) return;
+    const full = new ServiceError(
+      "SPARQL_BUSY",
+      `More than ${queue} queries wait for a ${what} (SPARQL_QUEUE); try again shortly.`,
+      {},
+      { "Retry-After": "5" },
+    );
+    let longest: Waiting[] = [];
+    for (const { waiting } of this.#callers.values())
+      if (waiting.size > longest.length) longest = [...waiting];
+    if (longest.length <= caller.waiting.size + 1) throw full;
+    longest.at(-1)!.reject(full);
+  }
+
+  /** Ends the query that has run for longest, if that was a slice and others wait for its slot. */
+  #relieve(): void {
+    clearTimeout(this.#clock);
+    const { slots, slice } = this.#options;
+    const [longest] = this.#running;
+    if (slice === undefined || !longest || this.#running.size < slots) return;
+    const { caller, since, ending } = longest;
+    const isAnother = (other: Caller): boolean => caller.shared || other !== caller;
+    if (![...this.#callers.values()].some((one) => one.waiting.size > 0 && isAnother(one))) return;
+    const left = since + slice - performance.now();
+    if (left > 0) {
+      this.#clock = setTimeout(() => this.#relieve(), left).unref();
+      return;
+    }
+    const message =
+      `The query ran longer than ${slice} ms (SPARQL_SLICE) while others waited, ` +
+      "and was ended; ask for less at a time, or again later.";
+    ending.abort(new ServiceError("QUERY_TIMEOUT", message, {}, { "Retry-After": "5" }));
   }
 }
 

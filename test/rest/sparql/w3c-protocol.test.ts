@@ -48,7 +48,6 @@ const LIMITS = {
   maxBytes: 2 ** 20,
   idle: 60_000,
   queue: 9,
-  callerQueue: 9,
   slice: 60_000,
   queueWait: 10_000,
   indexWait: 5_000,
@@ -58,7 +57,7 @@ const oxigraph = sparqlServer(OXIGRAPH);
 const inProcess = async (feed: MemoryFeed): Promise<Partial<Deps>> => ({
   openQueries: new OpenEngine({ ...LIMITS, openFeed: feed.open, memory: 2 ** 29, threads: 1 }),
 });
-const onEndpoint = async (feed: MemoryFeed): Promise<Partial<Deps>> => {
+const onEndpoint = async (feed: MemoryFeed, { cpu }: Deps): Promise<Partial<Deps>> => {
   const { queryUrl, updateUrl } = await oxigraph.start();
   const queries = await openEndpointEngine({
     openFeed: feed.open,
@@ -77,7 +76,7 @@ const onEndpoint = async (feed: MemoryFeed): Promise<Partial<Deps>> => {
       state: () => openQueries.state(),
       close,
     },
-    guard: new QueryGuard(readConfig({}), BOOKKEEPING),
+    guard: new QueryGuard(readConfig({}), cpu, BOOKKEEPING),
   };
 };
 
@@ -106,13 +105,13 @@ describe.skipIf(!SUITE).each([
       ),
     );
     const { openQueries, guard } = server.deps;
-    Object.assign(server.deps, await open(feed));
+    Object.assign(server.deps, await open(feed, server.deps));
     await openQueries.close();
-    if (server.deps.guard !== guard) await guard.close();
+    if (server.deps.guard !== guard) guard.close();
   });
   afterAll(async () => {
     await server?.deps.openQueries.close();
-    await server?.deps.guard.close();
+    server?.deps.guard.close();
     await server?.stop();
   });
 

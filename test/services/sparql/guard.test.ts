@@ -1,8 +1,8 @@
-import { Worker } from "node:worker_threads";
 import * as fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { SETTINGS } from "../../../src/config/config.js";
 import { ServiceError } from "../../../src/errors.js";
+import { CpuPool } from "../../../src/services/cpu-pool.js";
 import { type GuardLimits, QueryGuard } from "../../../src/services/sparql/answer.js";
 import { check } from "../../../src/services/sparql/guard/check.js";
 import { scan } from "../../../src/services/sparql/guard/scan.js";
@@ -12,8 +12,9 @@ const LIMITS = Object.fromEntries(
   Object.entries(SETTINGS).map(([name, setting]) => [name, setting.default]),
 ) as unknown as GuardLimits;
 const BASE = "https://registry.example/sparql";
-const guard = new QueryGuard(LIMITS);
-afterAll(() => guard.close());
+const cpu = new CpuPool();
+const guard = new QueryGuard(LIMITS, cpu);
+afterAll(() => cpu.close());
 
 /** The code that a query is refused with; its form when it is not. */
 async function verdict(query: string): Promise<string> {
@@ -243,15 +244,15 @@ describe("the guard refuses", () => {
 });
 
 describe("the guard", () => {
-  it("returns the graphs that FROM names, absolute", async () => {
+  it("returns the graphs that FROM names, absolute and without escapes", async () => {
     const { from } = await guard.check(
-      "BASE <https://x.example/y/> SELECT * FROM <z> FROM NAMED <ark:99999/a> FROM NAMED " +
-        "<ark:99999/b> {}",
+      "BASE <https://x.example/y/> PREFIX ark: <ark:> SELECT * FROM <z> FROM NAMED <ark:99999/a> " +
+        "FROM NAMED ark:99999\\/b\\~1 {}",
       BASE,
     );
     expect(from).toEqual({
       default: ["https://x.example/y/z"],
-      named: ["ark:99999/a", "ark:99999/b"],
+      named: ["ark:99999/a", "ark:99999/b~1"],
     });
   });
 
@@ -276,36 +277,39 @@ describe("the guard", () => {
   });
 
   it("refuses a query that takes too long to read, and no other", async () => {
-    const hasty = new QueryGuard({
-      ...LIMITS,
-      SPARQL_PARSE_TIMEOUT: 1,
-      SPARQL_MAX_VALUES: 100_000,
-    });
+    const hasty = new QueryGuard(
+      {
+        ...LIMITS,
+        SPARQL_PARSE_TIMEOUT: 1,
+        SPARQL_MAX_VALUES: 100_000,
+      },
+      cpu,
+    );
     const slow = hasty.check(`SELECT * { VALUES ?x { ${"<a:b> ".repeat(10_000)} } }`, BASE);
     await expect(slow).rejects.toMatchObject({
       code: "QUERY_REFUSED",
       message: expect.stringContaining("SPARQL_PARSE_TIMEOUT") as string,
     });
-    await hasty.close();
-    const retrying = new QueryGuard(LIMITS);
+    hasty.close();
+    const retrying = new QueryGuard(LIMITS, cpu);
     const many = await Promise.all(
       Array.from({ length: 20 }, () => retrying.check("ASK {}", BASE)),
     );
     expect(many.map(({ form }) => form)).toEqual(Array.from({ length: 20 }).fill("ASK"));
-    await retrying.close();
+    retrying.close();
     await expect(retrying.check("ASK {}", BASE)).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
   });
 
   it("parses the same query once, under the same base, and a refused one each time", async () => {
-    const posted = vi.spyOn(Worker.prototype, "postMessage");
-    const fresh = new QueryGuard(LIMITS);
+    const parsed = vi.spyOn(cpu, "run");
+    const fresh = new QueryGuard(LIMITS, cpu);
     const once = "SELECT * FROM <z> { ?once ?b ?c }";
     const first = await fresh.check(once, BASE);
     const again = await fresh.check(once, BASE);
     const { bounded, refusal: _, ...rest } = first;
     expect(again).toMatchObject(rest);
     expect(again.bounded(5)).toEqual(bounded(5));
-    expect(posted).toHaveBeenCalledTimes(1);
+    expect(parsed).toHaveBeenCalledTimes(1);
     expect((await fresh.check(once, "https://other.example/")).from).toEqual({
       default: ["https://other.example/z"],
       named: [],
@@ -314,9 +318,9 @@ describe("the guard", () => {
       await expect(fresh.check("SELECT ?a { ?a ?b }", BASE)).rejects.toMatchObject({
         code: "QUERY_SYNTAX",
       });
-    expect(posted).toHaveBeenCalledTimes(4);
-    posted.mockRestore();
-    await fresh.close();
+    expect(parsed).toHaveBeenCalledTimes(4);
+    parsed.mockRestore();
+    fresh.close();
   });
 
   it("accepts or refuses any text without a fault", () => {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { Store } from "oxigraph";
 import { afterAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../../src/config/config.js";
+import { CpuPool } from "../../../src/services/cpu-pool.js";
 import { QueryGuard } from "../../../src/services/sparql/answer.js";
 import { grammarQuery } from "../../support/sparql-grammar.js";
 
@@ -27,8 +28,9 @@ function storeOf(text: string): Store {
 }
 
 describe("the bookkeeping of an endpoint", () => {
-  const guard = new QueryGuard(readConfig({}), HIDDEN);
-  afterAll(() => guard.close());
+  const cpu = new CpuPool();
+  const guard = new QueryGuard(readConfig({}), cpu, HIDDEN);
+  afterAll(() => cpu.close());
   const without = storeOf(DATA);
   const withIt = storeOf(`${DATA}\n${BOOKKEEPING}`);
   const ask = (store: Store, query: string): string[] | string => {

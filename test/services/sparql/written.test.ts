@@ -7,9 +7,14 @@ import { grammarQuery } from "../../support/sparql-grammar.js";
 
 // A query that the guard changes is written anew: it must mean what the query meant.
 const BASE = "http://x/sparql";
-const LIMITS = Object.fromEntries(
-  Object.entries(SETTINGS).map(([name, setting]) => [name, setting.default]),
-) as unknown as CheckLimits;
+/** The closures may be nested as deep as the paths: what the guard refuses is not the subject here. */
+const DEEPEST_PATH = 3;
+const LIMITS = {
+  ...(Object.fromEntries(
+    Object.entries(SETTINGS).map(([name, setting]) => [name, setting.default]),
+  ) as unknown as CheckLimits),
+  SPARQL_MAX_CLOSURES: DEEPEST_PATH,
+};
 const HIDDEN = { prefix: "urn:own:", predicate: "urn:own:at", graph: "urn:own:graph" };
 
 const store = new Store();
@@ -41,7 +46,7 @@ function answer(query: string): string {
 const PREDICATE = fc.constantFrom("<urn:p>", "<urn:q>", "<urn:r>", "a");
 const PATH: fc.Arbitrary<string> = fc.letrec<{ path: string }>((tie) => ({
   path: fc.oneof(
-    { maxDepth: 3 },
+    { maxDepth: DEEPEST_PATH },
     PREDICATE,
     tie("path").map((path) => `^(${path})`),
     tie("path").map((path) => `^(^(${path}))`),
@@ -71,12 +76,13 @@ describe("a query that the guard writes anew", () => {
         const hidden = check(query("1/0").replace("}", "?s ?any ?o }"), BASE, LIMITS, HIDDEN);
         expect(answer(hidden.narrowed!)).toBe(answer(query("1/0").replace("}", "?s ?any ?o }")));
       }),
-      { numRuns: 300 },
+      { numRuns: 300, seed: 5 },
     );
   }, 120_000);
 
   it.each([
     "?s ^(^<urn:p>) ?o",
+    "?s (((<urn:p>)*)*)* ?o",
     "?s !(^<urn:p>) ?o",
     "?s ^!<urn:p> ?o",
     "?s ^(!(<urn:p>|^<urn:q>)) ?o",
@@ -119,7 +125,7 @@ describe("a query that the guard writes anew", () => {
         if (/LIMIT/.test(text)) expect(() => answer(narrowed!)).not.toThrow();
         else expect(answer(narrowed!)).toBe(meant);
       }),
-      { numRuns: 500 },
+      { numRuns: 500, seed: 5 },
     );
   }, 120_000);
 });

@@ -32,7 +32,6 @@ describe("the engine for anonymous callers", () => {
       threads: 1,
       idle: 60_000,
       queue: 4,
-      callerQueue: 4,
       queueWait: 20_000,
       slice: 60_000,
       indexWait: 1_500,

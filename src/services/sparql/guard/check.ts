@@ -27,13 +27,14 @@ export interface Checked {
   narrowed?: string;
 }
 
-/** Start data of the thread. */
-export type GuardData = CheckLimits & { hidden: Hidden | undefined };
-
-/** A query for the guard's thread. */
-export interface GuardRequest {
+/** A query for a thread. */
+interface GuardRequest {
   text: string;
   base: string;
+  limits: CheckLimits;
+  hidden: Hidden | undefined;
+  /** Shared with the caller: when the thread began, in ms since the epoch; 0 before. */
+  began: Float64Array;
 }
 export type GuardReply =
   | { checked: Checked }
@@ -77,14 +78,32 @@ export function check(text: string, base: string, limits: CheckLimits, hidden?: 
   };
 }
 
+/**
+ * {@link check} for a thread, in which a query that takes too long, or crashes the parser, harms no
+ * other. The class of an error is lost on the way: a refusal is an answer.
+ */
+export function checkInThread({ text, base, limits, hidden, began }: GuardRequest): GuardReply {
+  began[0] = Date.now();
+  try {
+    return { checked: check(text, base, limits, hidden) };
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return { refusal: { code: error.code, message: error.message, extra: { ...error.extra } } };
+  }
+}
+
 /** The part of jison's errors that states the place. */
 interface Hash {
   loc?: { first_line: number; first_column: number; last_line: number; last_column: number };
   expected?: readonly string[];
 }
 
-/** The reduction of `TriplesNode PropertyList?` in a template, in the tables of sparqljs 3.7. */
+/**
+ * Reductions in the tables of sparqljs 3.7: `TriplesNode PropertyList?` in a template, and a name
+ * with a prefix.
+ */
 const NODE_IN_TEMPLATE = 103;
+const PREFIXED_NAME = 213;
 type Parser = InstanceType<typeof sparqljs.Parser>;
 /**
  * The function that jison calls at each reduction: the rule is the fifth argument, the stack of
@@ -104,6 +123,8 @@ function parserFor(base: string): Parser {
   parser.performAction = function (...of) {
     const [, , , , rule, values] = of;
     if (rule === NODE_IN_TEMPLATE) values[values.length - 1] ??= [];
+    // It leaves the backslashes of a name such as `c:d\?` in the IRI.
+    if (rule === PREFIXED_NAME) values.push((values.pop() as string).replaceAll(/\\(.)/g, "$1"));
     return performAction.apply(this, of);
   };
   return parser;

@@ -1,99 +1,53 @@
-import { Worker } from "node:worker_threads";
+import { Piscina } from "piscina";
 import { ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
-import type { GraphDigest, GraphFormat, Row, Term } from "../port.js";
+import type { GraphDigest, Row, Term } from "../port.js";
+import { QuadDigest } from "../quad-digest.js";
 import { jsonRows, POSITION_GRAPH, type SparqlHttp } from "./client.js";
+import type { digest, spell } from "./scratch.js";
 
-export type ScratchRequest = { id: number } & ScratchQuestion;
-type ScratchQuestion =
-  | { op: "spell"; ntriples: string; format: GraphFormat }
-  /** Whole graphs of N-Quads for the digest that `digest` asks for. */
-  | { op: "add"; nquads: string }
-  | { op: "digest" };
-export interface ScratchReply {
-  id: number;
-  error?: string;
-  text?: string;
-  digest?: string;
-  quads?: number;
-  leftOut?: number;
+/** Of the module that the thread loads. */
+interface Jobs {
+  spell: typeof spell;
+  digest: typeof digest;
 }
 
-/**
- * The caller's side of the scratch thread: it starts with the first question and ends when no
- * question has come for a while.
- */
+/** A thread with the service's own engine: one job at a time, started when one comes. */
 export class Scratch {
-  #worker: Worker | undefined;
-  #clock: NodeJS.Timeout | undefined;
-  #lastId = 0;
-  readonly #asked = new Map<
-    number,
-    { resolve(reply: ScratchReply): void; reject(error: Error): void }
-  >();
+  readonly #pool: Piscina;
 
-  readonly #idle: number | null;
-
-  /**
-   * @param idle ms after which the thread ends and drops the quads that were added; `null`: it runs
-   * until it is closed
-   */
-  constructor(idle: number | null) {
-    this.#idle = idle;
-  }
-
-  /**
-   * @throws ServiceError `QUERY_MEMORY` when the thread runs out of memory; Error with the thread's
-   * own message
-   */
-  ask(question: ScratchQuestion): Promise<ScratchReply> {
-    clearTimeout(this.#clock);
-    const id = ++this.#lastId;
-    return new Promise<ScratchReply>((resolve, reject) => {
-      (this.#worker ??= this.#start()).postMessage({ id, ...question } satisfies ScratchRequest);
-      this.#asked.set(id, { resolve, reject });
-    });
-  }
-
-  /** Ends the thread; a later question starts another one. */
-  async close(): Promise<void> {
-    clearTimeout(this.#clock);
-    const worker = this.#worker;
-    this.#lost();
-    await worker?.terminate();
-  }
-
-  #start(): Worker {
-    const worker = new Worker(threadModule("src/storage/graph/endpoint/scratch-thread"), {
-      name: "graph-scratch",
+  /** @param idle ms after which the thread ends */
+  constructor(idle: number) {
+    this.#pool = new Piscina({
+      filename: threadModule("src/storage/graph/endpoint/scratch").href,
+      minThreads: 0,
+      maxThreads: 1,
+      idleTimeout: idle,
       env: {},
     });
-    worker.on("message", (reply: ScratchReply) => {
-      const asked = this.#asked.get(reply.id);
-      this.#asked.delete(reply.id);
-      if (reply.error === undefined) asked?.resolve(reply);
-      else asked?.reject(new Error(reply.error));
-      if (this.#asked.size === 0 && this.#idle !== null && this.#worker === worker)
-        this.#clock = setTimeout(() => void this.close(), this.#idle).unref();
-    });
-    worker.on("error", () => {});
-    worker.once("exit", () => {
-      // A thread that was closed may have a successor, which holds the open questions.
-      if (this.#worker === worker) this.#lost();
-    });
-    return worker;
+    // A thread that fails between two jobs is replaced.
+    this.#pool.on("error", () => undefined);
   }
 
-  #lost(): void {
-    this.#worker = undefined;
-    for (const { reject } of this.#asked.values())
-      reject(
-        new ServiceError(
-          "QUERY_MEMORY",
-          "The graph is too large for this format; ask for less, or for application/n-triples.",
-        ),
+  /** @throws ServiceError `QUERY_MEMORY` when the thread runs out of memory; what the job throws */
+  async run<Name extends keyof Jobs>(
+    name: Name,
+    input: Parameters<Jobs[Name]>[0],
+  ): Promise<ReturnType<Jobs[Name]>> {
+    try {
+      return (await this.#pool.run(input, { name })) as ReturnType<Jobs[Name]>;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ERR_WORKER_OUT_OF_MEMORY") throw error;
+      throw new ServiceError(
+        "QUERY_MEMORY",
+        "The graph is too large for this format; ask for less, or for application/n-triples.",
       );
-    this.#asked.clear();
+    }
+  }
+
+  /** Ends the thread, with its jobs. */
+  close(): Promise<void> {
+    return this.#pool.destroy();
   }
 }
 
@@ -101,6 +55,8 @@ const QUADS = `SELECT ?g ?s ?p ?o { GRAPH ?g { ?s ?p ?o } FILTER(?g != <${POSITI
 /** Quads after which a batch ends with its graph, and quads after which it ends within a graph. */
 const BATCH = 20_000;
 const LARGEST_LOT = 500_000;
+/** ms after which a thread without a batch ends; the next batch starts one. */
+const THREAD_IDLE = 10_000;
 /** ms in which even a very large endpoint is read to its end. */
 const PATIENCE = 3_600_000;
 
@@ -112,16 +68,20 @@ export async function digestEndpoint(
   http: SparqlHttp,
   asOf: <T>(ask: () => Promise<T>) => Promise<{ value: T; sequence: number }>,
 ): Promise<GraphDigest> {
-  // However long the endpoint takes for a batch: the thread holds the batches before it.
-  const scratch = new Scratch(null);
+  const scratch = new Scratch(THREAD_IDLE);
   try {
     const { value, sequence } = await asOf(async () => {
+      const sum = new QuadDigest();
       let lines: string[] = [];
-      let adding: Promise<unknown> = scratch.ask({ op: "digest" });
+      let adding: Promise<void> = Promise.resolve();
       let graph = "";
+      const add = async (nquads: string): Promise<void> => {
+        const { words, quads } = await scratch.run("digest", nquads);
+        sum.add(new QuadDigest(words, quads));
+      };
       const flush = async (): Promise<void> => {
         await adding;
-        adding = scratch.ask({ op: "add", nquads: lines.join("") });
+        adding = add(lines.join(""));
         adding.catch(() => {});
         lines = [];
       };
@@ -137,9 +97,9 @@ export async function digestEndpoint(
       }
       await flush();
       await adding;
-      return scratch.ask({ op: "digest" });
+      return sum;
     });
-    return { digest: value.digest!, quads: value.quads!, sequence };
+    return { digest: value.digest, quads: value.quads, sequence };
   } finally {
     await scratch.close();
   }

@@ -27,9 +27,8 @@ export interface OpenEndpointOptions {
   maxBytes: number;
   /** Queries at a time, half of SPARQL_POOL. */
   atOnce: number;
-  /** SPARQL_QUEUE, SPARQL_CALLER_QUEUE and SPARQL_QUEUE_WAIT, ms. */
+  /** SPARQL_QUEUE and SPARQL_QUEUE_WAIT, ms. */
   queue: number;
-  callerQueue: number;
   queueWait: number;
   /** SPARQL_SLICE, ms. */
   slice: number;
@@ -55,7 +54,6 @@ export class OpenEndpoint implements OpenQueries {
   readonly #http: SparqlHttp;
   readonly #line: FairLine;
   readonly #scratch: Scratch;
-  readonly #running = new Set<AbortController>();
   #closed = false;
 
   readonly #engine: EndpointEngine;
@@ -75,21 +73,22 @@ export class OpenEndpoint implements OpenQueries {
         {},
         { "Retry-After": "5" },
       );
-    this.#line = new FairLine({ ...options, slots: options.atOnce }, "connection", late, () =>
-      this.#line.relieve(),
-    );
+    this.#line = new FairLine({ ...options, slots: options.atOnce, what: "connection", late });
   }
 
   async ask(question: OpenQuestion, asker: Asker = {}): Promise<OpenAnswer> {
     if (this.#closed) throw stopping();
-    return this.#line.join(question, asker, () => this.#serve());
+    const { signal } = asker;
+    return this.#line.run(asker, (ending) =>
+      this.#answer(question, signal ? AbortSignal.any([signal, ending]) : ending),
+    );
   }
 
   /** Nothing to do: the {@link QueryEngine} is notified of commits. */
   advance(): void {}
 
   state(): { threads: number; waiting: number } {
-    return { threads: this.#running.size, waiting: this.#line.length };
+    return { threads: this.#line.running, waiting: this.#line.length };
   }
 
   pools(): PoolLoads {
@@ -98,35 +97,9 @@ export class OpenEndpoint implements OpenQueries {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#line.dismiss(stopping());
-    for (const running of this.#running) running.abort(stopping());
+    this.#line.close(stopping());
     await this.#scratch.close();
     this.#http.close();
-  }
-
-  #serve(): void {
-    while (!this.#closed && this.#running.size < this.#options.atOnce) {
-      const next = this.#line.next();
-      if (!next) return;
-      const ending = new AbortController();
-      const { signal } = next.asker;
-      const leave = (): void => ending.abort(signal!.reason);
-      if (signal?.aborted) leave();
-      signal?.addEventListener("abort", leave, { once: true });
-      this.#running.add(ending);
-      next.runs((error) => {
-        ending.abort(error);
-        return true;
-      });
-      this.#answer(next.question, ending.signal)
-        .then(next.resolve, next.reject)
-        .finally(() => {
-          signal?.removeEventListener("abort", leave);
-          this.#running.delete(ending);
-          next.finish();
-          this.#serve();
-        });
-    }
   }
 
   async #answer(
@@ -177,8 +150,7 @@ export class OpenEndpoint implements OpenQueries {
   }
 
   async #spelled(ntriples: Uint8Array, format: "ttl" | "jsonld" | "rdfxml"): Promise<Uint8Array> {
-    const { text = "" } = await this.#scratch.ask({
-      op: "spell",
+    const text = await this.#scratch.run("spell", {
       ntriples: Buffer.from(ntriples).toString("utf8"),
       format,
     });

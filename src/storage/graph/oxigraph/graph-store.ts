@@ -1,52 +1,9 @@
-import { createHash } from "node:crypto";
 import { type NamedNode, namedNode, Store } from "oxigraph";
 import { inferredGraph } from "../../../model/provenance.js";
 import type { FeedGraph } from "../../records/port.js";
 import { iriTerm, isIri } from "../port.js";
+import type { QuadDigest } from "../quad-digest.js";
 import { NO_MEMORY } from "./thread-handle.js";
-
-const WORDS = 8;
-
-/**
- * Digest of a set of quads that does not depend on their order: the sum modulo 2^256 of the SHA-256
- * of each canonical line. Sums of disjoint sets add up, so one graph can be taken out and put in
- * again.
- */
-export class QuadDigest {
-  quads = 0;
-  /** 32-bit words, the least significant first. */
-  readonly #sum = new Uint32Array(WORDS);
-
-  addLine(line: string): void {
-    const hash = createHash("sha256").update(line).digest();
-    let carry = 0;
-    for (let word = 0; word < WORDS; word++) {
-      const total = this.#sum[word]! + hash.readUInt32LE(word * 4) + carry;
-      this.#sum[word] = total;
-      carry = total > 0xffff_ffff ? 1 : 0;
-    }
-    this.quads++;
-  }
-
-  /** Adds all that `other` holds; the two must not share quads. */
-  add(other: QuadDigest): void {
-    let carry = 0;
-    for (let word = 0; word < WORDS; word++) {
-      const total = this.#sum[word]! + other.#sum[word]! + carry;
-      this.#sum[word] = total;
-      carry = total > 0xffff_ffff ? 1 : 0;
-    }
-    this.quads += other.quads;
-  }
-
-  /** 64 hexadecimal digits. */
-  get digest(): string {
-    return [...this.#sum]
-      .toReversed()
-      .map((word) => word.toString(16).padStart(8, "0"))
-      .join("");
-  }
-}
 
 let panic: string | undefined;
 

@@ -2,7 +2,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import { inferredGraph } from "../../../model/provenance.js";
 import type { FeedGraph } from "../../records/port.js";
 import { FeedReader, Follower } from "../follower.js";
-import { GraphStore, QuadDigest } from "./graph-store.js";
+import { QuadDigest } from "../quad-digest.js";
+import { GraphStore } from "./graph-store.js";
 import type { DigestReply, DigestRequest, ThreadData } from "./thread-handle.js";
 
 /**

@@ -134,15 +134,11 @@ export class ThreadHandle {
     this.#engine.postMessage({ op: "advance", sequence });
   }
 
-  /**
-   * Ends the running query, and the thread with it: nothing else stops the engine. False when none
-   * runs.
-   */
-  stop(error: Error): boolean {
-    if (this.#gone || !this.#running) return false;
+  /** Ends the running query, and the thread with it: nothing else stops the engine. */
+  stop(error: Error): void {
+    if (this.#gone || !this.#running) return;
     this.#running.reject(error);
     this.#lose(error.message, true);
-    return true;
   }
 
   /** Answers its open questions, then ends. */

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { FeedReader, Follower } from "../follower.js";
-import { GraphStore, QuadDigest, rethrowFatal, watchPanics } from "./graph-store.js";
+import { QuadDigest } from "../quad-digest.js";
+import { GraphStore, rethrowFatal, watchPanics } from "./graph-store.js";
 import type { ThreadData, ThreadReply, ThreadRequest } from "./thread-handle.js";
 
 /**

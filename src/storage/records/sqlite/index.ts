@@ -60,12 +60,13 @@ import { ScoreReads, VectorReads } from "./derived.js";
 import { LinkReads } from "./links.js";
 import { CrateUseReads, ObjectReads } from "./objects.js";
 import { ListReads, RecordReads } from "./reads.js";
+import type { ReadAnswer, ReadQuestion, ReadThreadData } from "./read-thread.js";
 import { isQuick, SelectionReads } from "./selection-reads.js";
-import type { SelectionAnswer, SelectionQuestion } from "./selection-thread.js";
 import { asStoreError, type Connection } from "./statement.js";
 import { SubmissionReads } from "./submissions.js";
 import { Writer } from "./writer.js";
 
+const READ_THREAD = "src/storage/records/sqlite/read-thread";
 /** Accounts that are remembered; a few hundred bytes each. */
 const MOST_KNOWN = 10_000;
 
@@ -91,16 +92,16 @@ class SqliteRecordStore implements RecordStore {
   readonly #connection: Connection;
   readonly #writer: Writer;
   readonly #feed: Feed;
-  readonly #searches: AskedThread<SearchQuery, SearchPage>;
-  readonly #selections: AskedThread<SelectionQuestion, SelectionAnswer>;
+  readonly #searches: AskedThread<ReadQuestion, ReadAnswer>;
+  readonly #selections: AskedThread<ReadQuestion, ReadAnswer>;
   readonly #unlock: () => void;
 
   constructor(
     connection: Connection,
     writer: Writer,
     feed: Feed,
-    searches: AskedThread<SearchQuery, SearchPage>,
-    selections: AskedThread<SelectionQuestion, SelectionAnswer>,
+    searches: AskedThread<ReadQuestion, ReadAnswer>,
+    selections: AskedThread<ReadQuestion, ReadAnswer>,
     unlock: () => void,
   ) {
     this.#connection = connection;
@@ -178,12 +179,14 @@ class SqliteRecordStore implements RecordStore {
   ): Promise<Page<FoundLink>[]> =>
     inParts(keys, (part) => read(() => this.#links.linksTo(part, options)));
   search = async (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> =>
-    this.#searches.ask(
-      query.near
-        ? { ...query, near: { model: query.near.model, vector: exactVector(query.near.vector) } }
-        : query,
+    (await this.#searches.ask(
+      {
+        search: query.near
+          ? { ...query, near: { model: query.near.model, vector: exactVector(query.near.vector) } }
+          : query,
+      },
       signal,
-    );
+    )) as SearchPage;
   quads = async (ark: string): Promise<string | undefined> => read(() => this.#records.quads(ark));
 
   commit = async (commit: Commit): Promise<Committed> => {
@@ -384,19 +387,11 @@ export async function openSqliteRecordStore({
   let writer: Writer | undefined;
   try {
     writer = await Writer.open(file);
-    const feed = new Feed("src/storage/records/sqlite/feed-thread", { file }, log);
-    const searches = new AskedThread<SearchQuery, SearchPage>(
-      "search",
-      "src/storage/records/sqlite/search/search-thread",
-      { file, vectorsMemory },
-      log,
-    );
-    const selections = new AskedThread<SelectionQuestion, SelectionAnswer>(
-      "selection",
-      "src/storage/records/sqlite/selection-thread",
-      { file },
-      log,
-    );
+    const data: ReadThreadData = { file, vectorsMemory };
+    const threadFor = (what: string) =>
+      new AskedThread<ReadQuestion, ReadAnswer>(what, READ_THREAD, data, log);
+    const feed = new Feed(READ_THREAD, data, log);
+    const [searches, selections] = [threadFor("search"), threadFor("selection")];
     return new SqliteRecordStore(openForReading(file), writer, feed, searches, selections, unlock);
   } catch (error) {
     await writer?.close();

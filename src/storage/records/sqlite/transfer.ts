@@ -276,7 +276,7 @@ export async function openSqliteTransfer({
     else checkSchema(connection, file);
     return new SqliteTransfer(
       connection,
-      new Feed("src/storage/records/sqlite/feed-thread", { file }, log),
+      new Feed("src/storage/records/sqlite/read-thread", { file }, log),
       unlock,
     );
   } catch (error) {

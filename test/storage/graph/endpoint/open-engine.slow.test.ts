@@ -66,7 +66,6 @@ for (const make of [OXIGRAPH, FUSEKI]) {
             maxBytes: 2 ** 20,
             atOnce: 1,
             queue: 4,
-            callerQueue: 4,
             queueWait: 10_000,
             slice: 60_000,
             indexWait: 1_500,

@@ -11,20 +11,9 @@ afterEach(() => scratch?.close());
 
 const LINE = '<ark:99999/a> <https://schema.org/name> "A" <ark:99999/a> .\n';
 
-it("answers a query while its thread is being ended, by another thread", async () => {
+it("ends a job when it is closed", async () => {
   scratch = new Scratch(60_000);
-  await scratch.ask({ op: "add", nquads: LINE });
-  const ending = scratch.close();
-  await scratch.ask({ op: "add", nquads: LINE });
-  await ending;
-  expect(await scratch.ask({ op: "digest" })).toMatchObject({ quads: 1 });
-});
-
-it("refuses queued queries when it is closed", async () => {
-  scratch = new Scratch(60_000);
-  const asked = expect(scratch.ask({ op: "digest" })).rejects.toMatchObject({
-    code: "QUERY_MEMORY",
-  });
+  const asked = expect(scratch.run("digest", LINE)).rejects.toThrow(Error);
   await scratch.close();
   await asked;
 });
@@ -32,9 +21,17 @@ it("refuses queued queries when it is closed", async () => {
 it("goes on after its thread was idle and ended", async () => {
   scratch = new Scratch(1);
   for (let round = 0; round < 12; round++) {
-    await scratch.ask({ op: "add", nquads: LINE });
+    expect(await scratch.run("digest", LINE)).toMatchObject({ quads: 1 });
     await pause(1 + (round % 3));
   }
+});
+
+it("reports a fault of one job, and does the next", async () => {
+  scratch = new Scratch(60_000);
+  await expect(scratch.run("spell", { ntriples: "no triples", format: "ttl" })).rejects.toThrow(
+    'Unexpected "no"',
+  );
+  expect(await scratch.run("digest", LINE)).toMatchObject({ quads: 1 });
 });
 
 it("reads the whole graph from a slow endpoint", async () => {

@@ -85,11 +85,16 @@ class Lane {
     if (this.free) this.#handle.advance(sequence);
   }
 
-  /** @throws as {@link import("../../port.js").OpenQueries.ask} */
-  async ask({ sequence, ...question }: OpenQuestion): Promise<OpenAnswer> {
+  /**
+   * @param ending ends the query, with its process if it runs already
+   * @throws as {@link import("../../port.js").OpenQueries.ask}
+   */
+  async ask({ sequence, ...question }: OpenQuestion, ending: AbortSignal): Promise<OpenAnswer> {
     this.busy = true;
     clearTimeout(this.#idle);
     this.#idle = undefined;
+    const end = (): void => this.#handle.stop(ending.reason as Error);
+    ending.addEventListener("abort", end, { once: true });
     try {
       if (this.#handle.sequence < sequence) {
         this.#handle.advance(sequence);
@@ -99,6 +104,7 @@ class Lane {
           () => new ServiceError("INDEX_LOADING", "The graph is being loaded; try again shortly."),
         );
       }
+      ending.throwIfAborted();
       return await new Promise<OpenAnswer>((resolve, reject) =>
         this.#handle.send({
           ask: {
@@ -115,14 +121,10 @@ class Lane {
         }),
       );
     } finally {
+      ending.removeEventListener("abort", end);
       this.busy = false;
       this.#rest();
     }
-  }
-
-  /** Ends the query that runs, with its process; false while none runs. */
-  stop(error: Error): boolean {
-    return this.#handle.stop(error);
   }
 
   async end(reason?: ServiceError): Promise<void> {
@@ -205,19 +207,25 @@ export class OpenEngine implements OpenQueries {
       pageSize: 500,
       ...options,
     };
-    this.#line = new FairLine(
-      { ...options, slots: options.threads },
-      "process",
-      () => this.#late(),
-      () => this.#relieve(),
-    );
+    this.#line = new FairLine({
+      ...options,
+      slots: options.threads,
+      ready: () => this.#loaded(),
+      what: "process",
+      late: () => this.#late(),
+    });
   }
 
-  ask(question: OpenQuestion, asker: Asker = {}): Promise<OpenAnswer> {
+  async ask(question: OpenQuestion, asker: Asker = {}): Promise<OpenAnswer> {
     const refused = this.#refuses();
-    return refused
-      ? Promise.reject(refused)
-      : this.#line.join(question, asker, () => this.#serve());
+    if (refused) throw refused;
+    const answer = this.#line.run(asker, (ending) => this.#answer(question, ending));
+    this.#serve();
+    try {
+      return await answer;
+    } finally {
+      this.#serve();
+    }
   }
 
   advance(sequence: number): void {
@@ -287,29 +295,33 @@ export class OpenEngine implements OpenQueries {
     );
   }
 
-  /** Gives waiting queries to free processes, and starts one when none can take them. */
-  #serve(): void {
-    if (this.#closed) return;
-    for (;;) {
-      const lane = [...this.#lanes].find(({ free }) => free);
-      const waiting = lane && this.#line.next();
-      if (!waiting) break;
-      waiting.runs((error) => lane.stop(error));
-      lane
-        .ask(waiting.question)
-        .then(waiting.resolve, waiting.reject)
-        .finally(() => {
-          waiting.finish();
-          this.#freed(lane);
-        });
-    }
-    const loading = [...this.#lanes].filter(({ loaded }) => !loaded).length;
-    if (this.#line.ready > loading && this.#lanes.size < this.#options.threads) this.#start();
+  #loaded(): number {
+    let loaded = 0;
+    for (const lane of this.#lanes) if (lane.loaded) loaded++;
+    return loaded;
   }
 
-  /** Frees a place for a waiting query, unless a process is about to be ready. */
-  #relieve(): void {
-    if ([...this.#lanes].every(({ loaded }) => loaded)) this.#line.relieve();
+  async #answer(question: OpenQuestion, ending: AbortSignal): Promise<OpenAnswer> {
+    // The line begins no more queries than there are processes that have loaded.
+    const lane = [...this.#lanes].find(({ free }) => free)!;
+    try {
+      return await lane.ask(question, ending);
+    } finally {
+      if (this.#lanes.has(lane) && lane.worn) {
+        this.#lanes.delete(lane);
+        void lane.end();
+      } else {
+        lane.advance(this.#sequence);
+      }
+    }
+  }
+
+  /** Lets queries begin, and starts a process when none can take those that wait. */
+  #serve(): void {
+    if (this.#closed) return;
+    this.#line.serve();
+    const loading = this.#lanes.size - this.#loaded();
+    if (this.#line.length > loading && this.#lanes.size < this.#options.threads) this.#start();
   }
 
   #start(): void {
@@ -336,16 +348,6 @@ export class OpenEngine implements OpenQueries {
         (error as Error).message,
       );
     }
-  }
-
-  #freed(lane: Lane): void {
-    if (this.#lanes.has(lane) && lane.worn) {
-      this.#lanes.delete(lane);
-      void lane.end();
-    } else {
-      lane.advance(this.#sequence);
-    }
-    this.#serve();
   }
 
   #lost(lane: Lane, { reason, timedOut, outOfMemory, loaded }: LaneLoss): void {
@@ -398,9 +400,8 @@ export interface OpenOptions {
   threads: number;
   /** SPARQL_IDLE, ms. */
   idle: number;
-  /** SPARQL_QUEUE, SPARQL_CALLER_QUEUE and SPARQL_QUEUE_WAIT, ms. */
+  /** SPARQL_QUEUE and SPARQL_QUEUE_WAIT, ms. */
   queue: number;
-  callerQueue: number;
   queueWait: number;
   /** SPARQL_SLICE, ms. */
   slice: number;

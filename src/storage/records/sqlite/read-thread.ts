@@ -1,0 +1,97 @@
+/**
+ * Reads beside the serving thread what may take long: a search that ranks every record, a filter
+ * that few records meet, a hundred thousand links, graphs for the indexes. The store starts a thread
+ * for searches, one for selections and one for graphs, so that none waits for another.
+ */
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import type { FeedAnswer, FeedRequest, SearchPage, SearchQuery, SelectionPage } from "../port.js";
+import type {
+  AddressesQuery,
+  AddressPage,
+  AddressRange,
+  AddressRangesQuery,
+  LinkCountQuery,
+  Selection,
+  SelectionQuery,
+  Statistics,
+  StatisticsQuery,
+} from "../selection-port.js";
+import type { AskedThreadAnswer, AskedThreadMessage, FeedThreadMessage } from "../threads.js";
+import { openForReading } from "./connection.js";
+import { LinkReads } from "./links.js";
+import { FeedReads } from "./reads.js";
+import { SearchReads } from "./search/search-reads.js";
+import { SelectionReads } from "./selection-reads.js";
+import { type Connection, sendError } from "./statement.js";
+
+export type ReadQuestion =
+  | { search: SearchQuery }
+  | { select: SelectionQuery }
+  | { count: Selection }
+  | { statistics: StatisticsQuery }
+  | { links: LinkCountQuery }
+  | { addressRanges: AddressRangesQuery }
+  | { addresses: AddressesQuery };
+export type ReadAnswer =
+  SearchPage | SelectionPage | number | Statistics | number[] | AddressRange[] | AddressPage;
+
+export interface ReadThreadData {
+  file: string;
+  /** Most bytes of the vectors that searches read. */
+  vectorsMemory: number;
+}
+
+const { file, vectorsMemory } = workerData as ReadThreadData;
+let connection: Connection | undefined;
+/** Made with the first question: a fault of the file is its answer. */
+function once<Reads>(made: (connection: Connection) => Reads): () => Reads {
+  let reads: Reads | undefined;
+  return () => (reads ??= made((connection ??= openForReading(file))));
+}
+const searches = once((opened) => new SearchReads(opened, vectorsMemory));
+const selections = once((opened) => new SelectionReads(opened));
+const links = once((opened) => new LinkReads(opened));
+const graphs = once((opened) => new FeedReads(opened));
+const feeds = new Set<MessagePort>();
+
+function answerTo(question: ReadQuestion): ReadAnswer {
+  if ("search" in question) return searches().search(question.search);
+  if ("select" in question) return selections().select(question.select);
+  if ("count" in question) return selections().count(question.count);
+  if ("links" in question) return links().count(question.links);
+  if ("addresses" in question) return selections().addresses(question.addresses);
+  if ("addressRanges" in question) return selections().addressRanges(question.addressRanges);
+  return selections().statistics(question.statistics);
+}
+
+/** An error is an answer: the reader on the other side decides whether to ask again. */
+function graphsFor(request: FeedRequest): FeedAnswer {
+  try {
+    return graphs().answer(request);
+  } catch (error) {
+    return { id: request?.id, error: (error as Error).message, graphs: [], sequence: 0 };
+  }
+}
+
+function answered(question: ReadQuestion): AskedThreadAnswer<ReadAnswer> {
+  try {
+    return { answer: answerTo(question) };
+  } catch (error) {
+    return { error: sendError(error) };
+  }
+}
+
+parentPort!.on("message", (message: FeedThreadMessage | AskedThreadMessage<ReadQuestion>) => {
+  if ("ask" in message) {
+    parentPort!.postMessage(answered(message.ask));
+  } else if ("open" in message) {
+    const port = message.open;
+    feeds.add(port);
+    port.on("message", (request: FeedRequest) => port.postMessage(graphsFor(request)));
+    port.on("close", () => feeds.delete(port));
+  } else {
+    for (const port of feeds) port.close();
+    connection?.close();
+    parentPort!.close();
+  }
+});
