@@ -128,7 +128,7 @@ describe("docs/architecture.md", () => {
   it.each([
     ["Who may change or delete", "export async function assertMayChange"],
     ["The RDF term for `usedDataset`", "usedDataset: custom("],
-    ["The zip limits", "limits.MAX_CRATE_INFLATED_BYTES"],
+    ["What refuses a zip", "limits.MAX_CRATE_INFLATED_BYTES"],
     ["The SPARQL guard", "export class QueryGuard"],
     ["The text of a 422", "String should have at most"],
   ])("answers the question of a newcomer: %s", (question, text) => {
