@@ -417,7 +417,7 @@ export async function crateArchive(
       const isLinked = linked.has(home);
       const base = isLinked ? home : root.ark;
       const { ids, path } = files.find((one) => one.base === base && one.ids?.has(file.ark)) ?? {
-        ids: written?.ids,
+        ids: isLinked ? undefined : written?.ids,
         path: "",
       };
       return {

@@ -1,11 +1,11 @@
 import { buffer } from "node:stream/consumers";
 import * as fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { crateArchive, MemberPaths } from "../../../../src/services/crates/export/archive.js";
 import { Archive } from "../../../../src/services/crates/zip/archive.js";
 import { crate, type Entity, LIMITS, metadata, readerOf, zip } from "../../../support/crates.js";
 import { ingestInThisThread } from "../../../support/intake-here.js";
-import { openIntakeRig, UPLOADER } from "../../../support/registry.js";
+import { type IntakeRig, openIntakeRig, UPLOADER } from "../../../support/registry.js";
 
 describe("names in a generated archive", () => {
   it.each([
@@ -133,6 +133,12 @@ describe("a crate with hostile identifiers", () => {
 });
 
 describe("a file whose path is not its identifier", () => {
+  let rig: IntakeRig;
+  beforeAll(async () => {
+    rig = await openIntakeRig({}, ingestInThisThread);
+  });
+  afterAll(() => rig.close());
+
   const said: [string, Entity][] = [
     ["a text", { "@id": "#x", contentUrl: "data/x.csv" }],
     ["a reference", { "@id": "#x", contentUrl: { "@id": "data/x.csv" } }],
@@ -144,34 +150,27 @@ describe("a file whose path is not its identifier", () => {
   it.each(said.flatMap(([how, file]) => ["", "sub/"].map((folder) => ({ how, file, folder }))))(
     "is exported where it was and described as it was, by $how, in the folder '$folder'",
     async ({ file, folder }) => {
-      const rig = await openIntakeRig({}, ingestInThisThread);
-      try {
-        const described = { "@type": "File", name: "X", ...file };
-        const path = `${folder}data/${file["@id"] === "#x" ? "x" : "x#1"}.csv`;
-        const within = metadata([{ "@id": "sub/", "@type": "Dataset" }]);
-        const { error, rocrateIdentifier: root } = await rig.upload(
-          await zip({
-            ...(folder === "" ? {} : { "ro-crate-metadata.json": within }),
-            [`${folder}ro-crate-metadata.json`]: metadata([described]),
-            [path]: "1,2\n",
-          }),
-        );
-        expect(error).toBeNull();
-        const back = await rig.exported(root!);
-        const archive = await Archive.open(readerOf(back), LIMITS);
-        expect(archive.members.map(({ name }) => name)).toContain(path);
-        const member = archive.members.find(
-          ({ name }) => name === `${folder}ro-crate-metadata.json`,
-        );
-        const text = (await buffer(archive.read(member!))).toString();
-        const graph = (JSON.parse(text) as { "@graph": Entity[] })["@graph"];
-        const { sha256: _hash, contentSize: _size, ...entity } = graph.at(-1)!;
-        expect(entity).toEqual(described);
-        const { changes } = await rig.plan(back, { update: true });
-        expect(changes?.counts).toMatchObject({ created: 0, changed: 0, removed: 0 });
-      } finally {
-        await rig.close();
-      }
+      const described = { "@type": "File", name: "X", ...file };
+      const path = `${folder}data/${file["@id"] === "#x" ? "x" : "x#1"}.csv`;
+      const within = metadata([{ "@id": "sub/", "@type": "Dataset" }]);
+      const { error, rocrateIdentifier: root } = await rig.upload(
+        await zip({
+          ...(folder === "" ? {} : { "ro-crate-metadata.json": within }),
+          [`${folder}ro-crate-metadata.json`]: metadata([described]),
+          [path]: "1,2\n",
+        }),
+      );
+      expect(error).toBeNull();
+      const back = await rig.exported(root!);
+      const archive = await Archive.open(readerOf(back), LIMITS);
+      expect(archive.members.map(({ name }) => name)).toContain(path);
+      const member = archive.members.find(({ name }) => name === `${folder}ro-crate-metadata.json`);
+      const text = (await buffer(archive.read(member!))).toString();
+      const graph = (JSON.parse(text) as { "@graph": Entity[] })["@graph"];
+      const { sha256: _hash, contentSize: _size, ...entity } = graph.at(-1)!;
+      expect(entity).toEqual(described);
+      const { changes } = await rig.plan(back, { update: true });
+      expect(changes?.counts).toMatchObject({ created: 0, changed: 0, removed: 0 });
     },
   );
 });
