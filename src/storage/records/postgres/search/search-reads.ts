@@ -107,6 +107,12 @@ const rankOf = (query: string): string =>
 /** Rank of terms that a record has together: also by how near they stand to each other. */
 const nearRankOf = (query: string): string =>
   `ts_rank_cd(${BY_FIELD}, t.search, ${query}::tsquery, ${BY_LENGTH})`;
+/** Most terms that `ts_rank_cd` is asked for: it takes seconds for many, and for phrases. */
+const MOST_NEAR = 8;
+const rankSumOf = (terms: readonly Term[], sql: Sql): string =>
+  terms
+    .map(({ query, weight }) => `${sql.add(weight)}::float8 * ${rankOf(sql.add(query))}`)
+    .join(" + ");
 /** Weight of related words beside the requested ones. */
 const RELATED_WEIGHT = 0.3;
 /** More words than anyone types; each costs a walk over its records. */
@@ -160,8 +166,8 @@ const HEADLINES = statement<[place: number, headline: string]>(
 
 /** Words of a fragment: all of an ordinary name, a stretch of a description. */
 const SHOWN: Readonly<Record<SearchedField, number>> = { name: 64, keywords: 64, description: 24 };
-/** Characters of a text in which fragments are looked for. */
-const LOOKED_AT = 100_000;
+/** Characters of a text in which fragments are looked for; `ts_headline` may take their square. */
+const LOOKED_AT = 10_000;
 
 type Found = [
   ark: string,
@@ -304,11 +310,15 @@ class Search {
     const asked = (groups: readonly (readonly Term[])[]): Sought => {
       const all = groups.map((group) => anyOf(group.map(({ query }) => query)));
       const query = allOf(all);
+      // So many words that no record holds them all are not ranked one by one.
+      const ranked = groups.flat().slice(0, MOST_WORDS);
       return {
         query,
-        // So many words that no record holds them all are not ranked one by one.
-        rankSql: (sql) => nearRankOf(sql.add(allOf(all.slice(0, MOST_WORDS)))),
-        terms: groups.flat().slice(0, MOST_WORDS),
+        rankSql: (sql) =>
+          terms.length <= MOST_NEAR && terms.every(({ asked }) => isWord(asked!))
+            ? nearRankOf(sql.add(query))
+            : rankSumOf(ranked, sql),
+        terms: ranked,
         sources: [query],
         covered: 1,
       };
@@ -680,10 +690,7 @@ function anyTermOf(terms: readonly Term[]): Sought {
   const queries = terms.map(({ query }) => query);
   return {
     query: anyOf(queries),
-    rankSql: (sql) =>
-      terms
-        .map(({ query, weight }) => `${sql.add(weight)}::float8 * ${rankOf(sql.add(query))}`)
-        .join(" + "),
+    rankSql: (sql) => rankSumOf(terms, sql),
     terms,
     sources: [...(terms.length > 1 ? [allOf(queries)] : []), ...queries],
     covered: 1,
