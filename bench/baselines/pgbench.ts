@@ -19,7 +19,16 @@ const LONGEST = 20;
  */
 const OF_A_RECORD: Readonly<Record<keyof typeof INSERTS, readonly string[]>> = {
   state: [":id", ":document", ":quads"],
-  text: [":id", ":kind", ":name", ":description", ":keywords", ":other", ":words", ":vector"],
+  text: [
+    ":id",
+    ":kind",
+    ":name",
+    ":description",
+    ":keywords",
+    ":other",
+    ":words",
+    ...":a :b :c :d".split(" "),
+  ],
   record: [
     ":id",
     "'ark:99999/pgbench-' || :id",
@@ -71,7 +80,7 @@ export class Pgbench {
   }
 
   /** Creates a second. The record's text is always the same, its identifier is not. */
-  create({ write, quads, vector }: Rows, clients: number, seconds: number): Promise<number> {
+  create({ write, quads, parts }: Rows, clients: number, seconds: number): Promise<number> {
     const { kind, name, owner, text, keywords, links, document } = write;
     const stated = unpackLinks(links);
     const bytes = (of: Uint8Array): string => `\\x${Buffer.from(of).toString("hex")}`;
@@ -83,7 +92,7 @@ export class Pgbench {
       at: Date.now(),
       document: bytes(document),
       quads: bytes(quads),
-      vector,
+      ...Object.fromEntries(parts.map((part, index) => ["abcd"[index]!, part])),
       kind,
       name: name!,
       folded: name!.toLowerCase(),

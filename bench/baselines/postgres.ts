@@ -1,6 +1,6 @@
 import { packQuads } from "../../src/storage/records/codecs.js";
 import type { RecordWrite } from "../../src/storage/records/port.js";
-import { Analyzer } from "../../src/storage/records/postgres/search/vocabulary.js";
+import { indexed, vectorSql } from "../../src/storage/records/postgres/search/words.js";
 
 type Created = Extract<RecordWrite, { op: "create" }>;
 
@@ -8,14 +8,15 @@ type Created = Extract<RecordWrite, { op: "create" }>;
 export interface Rows {
   write: Created;
   quads: Buffer;
-  vector: string;
+  /** As the record store gives the words of the text to PostgreSQL. */
+  parts: string[];
 }
 
 /** The statements that every record needs, in one transaction. */
 export const INSERTS = {
   state: "INSERT INTO state (id, document, quads) VALUES ($1, $2, $3)",
   text: `INSERT INTO text (state, kind, name, description, keywords, other, words, search)
-      VALUES ($1, $2, $3, $4, $5, $6, $7, $8::tsvector)`,
+      VALUES ($1, $2, $3, $4, $5, $6, $7, ${vectorSql(["$8", "$9", "$10", "$11"])})`,
   record: `INSERT INTO record (id, ark, key, kind, name, folded, sorted, owner, owner_key, created_at,
       modified_at, revision, status, newest_backlink, state)
       VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $9, 1, 'DRAFT', 0, $1)`,
@@ -33,15 +34,8 @@ export const FIND = `SELECT r.ark, r.key, r.kind, r.name, r.owner, r.revision, r
     WHERE r.ark = $1`;
 
 /** The rows of one record, and the words of its text as the record store would index them. */
-export function rowsOf(write: Created): Rows {
-  const analyzer = new Analyzer();
-  try {
-    return {
-      write,
-      quads: Buffer.from(packQuads(write.quads)),
-      vector: analyzer.analyze([write.text])[0]!.vector,
-    };
-  } finally {
-    analyzer.close();
-  }
-}
+export const rowsOf = (write: Created): Rows => ({
+  write,
+  quads: Buffer.from(packQuads(write.quads)),
+  parts: indexed(write.text).parts,
+});

@@ -188,8 +188,8 @@ class SearchAnswerType {
   @Field(() => Int, { description: "Records found in all." }) totalResults!: number;
   @Field({
     description:
-      "All were counted. Otherwise totalResults and totalCount are an estimate, which PostgreSQL " +
-      "returns for about 60,000 results and more.",
+      "All were counted. Otherwise totalResults and totalCount are 60,000, up to which PostgreSQL " +
+      "counts, and there are more.",
   })
   totalIsExact!: boolean;
   @Field(() => Int, {

@@ -80,7 +80,7 @@ export interface SearchResult {
 export interface SearchAnswer {
   query: string;
   total_results: number;
-  /** Only where `total_results` is an estimate. */
+  /** Only where there are more than `total_results`. */
   total_is_estimate?: true;
   /** Only where fewer were ranked than found. */
   ranked_results?: number;
@@ -104,7 +104,7 @@ export interface FoundRecord {
 /** What a search found, best first; `ms` is the time that it took. */
 export interface Found {
   total: number;
-  /** False where `total` is an estimate. */
+  /** False where there are more than `total`. */
   exact: boolean;
   /** How many of them were compared for the order; the others follow, the newest first. */
   ranked: number;

@@ -742,7 +742,7 @@ export interface ScoreStore {
  * Fields whose words are found, the weightier first. A hit in other text of a record has no
  * fragment.
  */
-const SEARCHED_FIELDS = ["name", "keywords", "description"] as const;
+export const SEARCHED_FIELDS = ["name", "keywords", "description"] as const;
 export type SearchedField = (typeof SEARCHED_FIELDS)[number];
 
 export interface SearchQuery {
@@ -811,11 +811,11 @@ export interface ScorePart {
   score: number;
 }
 
-/** Hits by falling score, then by creation. */
+/** Hits by falling score; equal ones are in the same order on each page. */
 export interface SearchPage {
   /** How many records were found. */
   total: number;
-  /** False where so many were found that `total` is an estimate, with two significant digits. */
+  /** False where so many were found that they were not all counted: at least `total`. */
   exact: boolean;
   /**
    * How many of them were ranked: all, or at most a few thousand that are likely to be the best.

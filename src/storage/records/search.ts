@@ -14,7 +14,7 @@ export function wordsOf(text: string): string[] {
 }
 
 /** Words that stand in most English sentences and say nothing about the subject of a search. */
-const STOP_WORDS: ReadonlySet<string> = new Set(
+export const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     "a an and are as at be been but by can did do does for from had has have how if in into " +
     "is it its no not of on or so such than that the their " +
@@ -45,6 +45,15 @@ const ENDINGS: readonly string[] = (
   "ity ities ness ment ments able ible ive er ers or ors ism ist ance ence ous"
 ).split(" ");
 
+/** Words that begin with the given letters, with the endings that a stem may lack. */
+export function endingsOf(word: string): string[] {
+  const words = new Set<string>();
+  for (const ending of ENDINGS)
+    for (let head = 0; head < ending.length; head++)
+      if (word.endsWith(ending.slice(0, head))) words.add(word + ending.slice(head));
+  return [...words];
+}
+
 /**
  * Words that begin with the given letters and whose stems do not begin with their stem: the index
  * holds "comput" for "computation", which `computat*` must find.
@@ -55,13 +64,10 @@ export function completionsOf(
   word: string,
   stemsOf: (words: readonly string[]) => readonly (string | undefined)[],
 ): string[] {
-  const words = new Set<string>();
-  for (const ending of ENDINGS)
-    for (let head = 0; head < ending.length; head++)
-      if (word.endsWith(ending.slice(0, head))) words.add(word + ending.slice(head));
+  const words = endingsOf(word);
   const [own, ...stems] = stemsOf([word, ...words]);
   const found = new Map<string, string>();
-  for (const [index, completion] of [...words].entries()) {
+  for (const [index, completion] of words.entries()) {
     const stem = stems[index];
     if (stem !== undefined && own !== undefined && !stem.startsWith(own) && !found.has(stem))
       found.set(stem, completion);
@@ -187,10 +193,10 @@ export const UNRANKED = 1e-9;
 /** Most records that facets count: of more, the newest. SQLite counts 20,000 by a value in 15 ms. */
 export const FACETED = 50_000;
 /**
- * Results above which a search may estimate their number. More than pages reach, and more than
- * {@link FACETED}, so an estimate never makes facets look exact.
+ * Results up to which PostgreSQL counts. More than pages reach, and more than {@link FACETED}, so
+ * facets of more are never marked as exact.
  */
-export const ESTIMATED = 60_000;
+export const COUNTED = 60_000;
 
 /** The values of most records, equal ones in their order. */
 export const nothingFor = ({ facets }: SearchQuery): SearchPage => ({

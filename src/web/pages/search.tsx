@@ -153,8 +153,8 @@ interface Facet {
 /** What a list of records shows, however it was found. */
 interface Listing {
   total: number;
-  /** Whether `total` is an estimate. */
-  isEstimate?: boolean;
+  /** Whether there may be more than `total`. */
+  isAtLeast?: boolean;
   items: { record: Card; fragment?: ComponentChildren }[];
   facets: Facet[];
   pageInfo: Parameters<typeof Pager>[0]["pageInfo"];
@@ -230,7 +230,7 @@ async function found(
   });
   return {
     total: search.totalCount,
-    isEstimate: !search.totalIsExact,
+    isAtLeast: !search.totalIsExact,
     items: search.results.map(({ node, fragments }) => ({
       record: node,
       fragment: <Fragments fragments={fragments} />,
@@ -463,13 +463,13 @@ const namesIn = ({ ask }: PageRequest, stated: readonly Stated[]): Promise<Names
 
 function Results({ request, listing, stated, heading, words, path, names, fixed }: ResultsProps) {
   const { query } = request;
-  const { total, isEstimate, items, facets, pageInfo, didYouMean, ranked = total } = listing;
+  const { total, isAtLeast, items, facets, pageInfo, didYouMean, ranked = total } = listing;
   const sort = query.get("sort") ?? (words === "" ? "newest" : "relevance");
   return (
     <>
       <h1 dir="auto">{heading}</h1>
       <p class="meta">
-        {isEstimate && "about "}
+        {isAtLeast && "at least "}
         {counted(total, "record")}
         {ranked < total && `; the best ${countText(ranked)} are ranked`}
       </p>

@@ -1,6 +1,5 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Analyzer } from "../../../src/storage/records/postgres/search/vocabulary.js";
 import {
   Database,
   isOutage,
@@ -167,36 +166,5 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
         session.query(statement<[number]>("SELECT 2")),
       ),
     ).toEqual([[2]]);
-  });
-
-  test("accept any text as a search vector", async () => {
-    const analyzer = new Analyzer();
-    const field = fc.oneof(anyText.filter(isStorableText), fc.lorem({ maxCount: 60 }));
-    await fc.assert(
-      fc.asyncProperty(
-        fc.record({ name: field, description: field, keywords: field, other: field }),
-        async (text) => {
-          const { vector, stems } = analyzer.analyze([text])[0]!;
-          expect(
-            await database.query(statement<[number]>("SELECT length($1::tsvector)"), [vector]),
-          ).toEqual([[stems.length]]);
-        },
-      ),
-      { numRuns: 60 },
-    );
-    const words = Array.from({ length: 60_000 }, (_, i) => `word${i}${"x".repeat(20)}`).join(" ");
-    const { vector } = analyzer.analyze([
-      { name: "", description: words, keywords: "", other: "" },
-    ])[0]!;
-    expect(
-      (await database.query(statement<[number]>("SELECT length($1::tsvector)"), [vector]))[0]![0],
-    ).toBeGreaterThan(10_000);
-    expect(analyzer.stemsOf(["imaging", "Images".toLowerCase(), "café", "123"])).toEqual([
-      "imag",
-      "imag",
-      "cafe",
-      "123",
-    ]);
-    analyzer.close();
   });
 });

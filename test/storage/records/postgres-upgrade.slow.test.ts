@@ -258,6 +258,70 @@ describe.skipIf(!hasPostgres)(
       expect(await found({ deleted: {} })).toEqual(["ark:99999/gone"]);
     });
 
+    describe("of before version 14", () => {
+      /** As version 13 left it: the program made the stems, and stored each. */
+      const BEFORE_14 = `DROP TABLE word; DROP TEXT SEARCH CONFIGURATION arkgraph;
+        DROP TEXT SEARCH DICTIONARY arkgraph;
+        CREATE TABLE term (length smallint NOT NULL, stem text COLLATE "C" NOT NULL, PRIMARY KEY (length, stem));
+        INSERT INTO term VALUES (9, 'microscop');
+        UPDATE text SET search = $$'microscop':1A,3C 'cafe':5D$$::tsvector;
+        UPDATE arkgraph_schema SET version = 13; UPDATE schema_needs SET version = 13`;
+      const text = {
+        name: "Microscopes",
+        description: "Of the microscopy",
+        keywords: "",
+        other: "Café",
+      };
+      const found = async (node: Node, words: string): Promise<string[]> => {
+        const asked = { text: words, match: "all", offset: 0, limit: 5 } as const;
+        return (await node.search(asked)).hits.map(({ ark }) => ark);
+      };
+
+      test("finds the same, phrases and other spellings once it is upgraded", async () => {
+        const [node, url] = await running(50);
+        await write(node, create("ark:99999/one", {}, { text }));
+        await server.sql(BEFORE_14, url);
+        const next = await nodes.open(url);
+        for (const words of [
+          "microscope",
+          "cafe",
+          '"of the microscopy"',
+          "micorscope",
+          "name:micro*",
+        ])
+          expect(await found(next, words), words).toEqual(["ark:99999/one"]);
+      });
+
+      test("opens again after an upgrade that was cut off", async () => {
+        const [node, url] = await running(50);
+        await write(node, create("ark:99999/one", {}, { text }));
+        await server.sql(BEFORE_14, url);
+        // A row of the last batch is locked, so the upgrade waits in the middle of its work.
+        const holding = server.sql(
+          "BEGIN; SELECT 1 FROM text FOR UPDATE; SELECT pg_sleep(2); COMMIT",
+          url,
+        );
+        const waiting =
+          "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' " +
+          "AND query LIKE 'UPDATE text SET search%'";
+        const cutOff = nodes.open(url).then(
+          () => "opened",
+          () => "failed",
+        );
+        await expect.poll(() => server.sql(waiting, url), { timeout: 5_000 }).toBe("1");
+        await server.sql(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN
+            (SELECT pid FROM pg_stat_activity WHERE query LIKE 'UPDATE text SET search%'
+            AND wait_event_type = 'Lock')`,
+          url,
+        );
+        expect(await cutOff).toBe("failed");
+        await holding;
+        expect(await server.sql("SELECT version FROM arkgraph_schema", url)).toBe("13");
+        expect(await found(await nodes.open(url), "microscopes")).toEqual(["ark:99999/one"]);
+      });
+    });
+
     test("of the previous version is upgraded while its nodes write", async () => {
       const [node, url] = await running(50);
       // As version 2 left it; its nodes know nothing of what older ones need.

@@ -62,7 +62,7 @@ import { CrateUseReads, ObjectReads, RecordReads } from "./reads/records.js";
 import { migrate } from "./schema.js";
 import type { NearQuestion } from "./search/near-thread.js";
 import { SearchReads } from "./search/search-reads.js";
-import { Analyzer } from "./search/vocabulary.js";
+import { prepareSpellings } from "./search/spellings.js";
 import { asStoreError, Database, type DatabaseOptions, StatementError } from "./statement.js";
 import { Writer } from "./writes/writer.js";
 
@@ -106,7 +106,6 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   readonly #watch: Watch;
   readonly #feed: Feed;
   readonly #near: AskedThread<NearQuestion, Near[]>;
-  readonly #analyzer: Analyzer;
   readonly #registration: Registration;
 
   constructor(
@@ -116,7 +115,6 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     watch: Watch,
     feed: Feed,
     near: AskedThread<NearQuestion, Near[]>,
-    analyzer: Analyzer,
     registration: Registration,
   ) {
     this.#database = database;
@@ -125,19 +123,18 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#watch = watch;
     this.#feed = feed;
     this.#near = near;
-    this.#analyzer = analyzer;
     this.#registration = registration;
 
     this.#records = new RecordReads(database);
     this.#lists = new ListReads(database);
-    this.#selection = new SelectionReads(database, analyzer);
+    this.#selection = new SelectionReads(database);
     this.#links = new LinkReads(database);
     this.#accounts = new AccountReads(database);
     this.#credentials = new Credentials(database, writing);
     this.#submissions = new SubmissionReads(database);
     this.#objects = new ObjectReads(database);
     this.#uses = new CrateUseReads(database);
-    this.#searches = new SearchReads(database, analyzer, near);
+    this.#searches = new SearchReads(database, near);
     this.#leases = new Leases(writing);
     this.#scores = new Scores(database, writing);
     this.#vectors = new Vectors(database, writing);
@@ -310,7 +307,6 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     await this.#watch.close();
     await this.#registration.end();
     await Promise.all([this.#database.close(), this.#writing.close()]);
-    this.#analyzer.close();
   };
   /** A statement that fails where it never should may be one of before a change of the schema. */
   async #ask<T>(work: () => Promise<T>): Promise<T> {
@@ -362,6 +358,7 @@ export async function openPostgresRecordStore(
   try {
     await ask(async () => {
       await migrate(writing);
+      await prepareSpellings(writing, log);
       await registration.begin();
       await watch.start();
     });
@@ -370,10 +367,8 @@ export async function openPostgresRecordStore(
     await Promise.all([database.close(), writing.close()]);
     throw error;
   }
-  const analyzer = new Analyzer();
   const writer = new Writer({
     database: writing,
-    analyzer,
     names: [small, large],
     retryWindow: timeout,
     skew: () => watch.skew,
@@ -390,14 +385,5 @@ export async function openPostgresRecordStore(
     { url, timeout, connectTimeout, vectorsMemory },
     log,
   );
-  return new PostgresRecordStore(
-    database,
-    writing,
-    writer,
-    watch,
-    feed,
-    near,
-    analyzer,
-    registration,
-  );
+  return new PostgresRecordStore(database, writing, writer, watch, feed, near, registration);
 }

@@ -1,6 +1,6 @@
 /** Lists in PostgreSQL: by filter, by kind, by crate, by link. */
 import { arkKey } from "../../../identifiers/ark.js";
-import { parseQuery } from "../../../model/search-query.js";
+import { parseQuery, type QueryTerm } from "../../../model/search-query.js";
 import { type LinkFromRow, type LinkToRow, pagesFrom, pagesTo, storable } from "../link-rows.js";
 import type {
   FoundLink,
@@ -20,7 +20,7 @@ import {
   recordOf,
   writeNamePosition,
 } from "../rows.js";
-import { soughtOf } from "../search.js";
+import { endingsOf, soughtOf } from "../search.js";
 import type {
   AddressesQuery,
   AddressPage,
@@ -49,14 +49,14 @@ import {
   wholeKinds,
 } from "../selection.js";
 import { fold, isStorableText, shortWord, sortedName, wordOf } from "../text.js";
-import { type Analyzer, tsqueryOf } from "./search/vocabulary.js";
+import { allOf, anyOf, tsqueryOf, without } from "./search/words.js";
 import { type Database, type Row, type Statement, statement, type Value } from "./statement.js";
 
 /** The last character of all: no name has it, so it ends the range of names with a beginning. */
 const LAST_CHARACTER = "\u{10FFFF}";
 
 /** The index holds the beginning of a name only: `sorted`. */
-export const dialectOf = (analyzer: Analyzer): Dialect => ({
+export const DIALECT: Dialect = {
   placeholder: (number) => `$${number}`,
   anyOf: (column, values, sql) =>
     values.length === 1
@@ -71,33 +71,32 @@ export const dialectOf = (analyzer: Analyzer): Dialect => ({
       AND starts_with(r.folded, ${sql.add(folded)}))`,
   word: (keyword) => shortWord(wordOf(keyword)),
   textIds: (text, sql) => {
-    const query = tsqueryFor(text, analyzer);
+    const query = tsqueryFor(text);
     return query === undefined
       ? NO_IDS
       : `SELECT m.id FROM text AS x JOIN record AS m ON m.state = x.state
-          WHERE x.search @@ ${sql.add(query)}::tsquery`;
+          WHERE x.search @@ to_tsquery('arkgraph', ${sql.add(query)})`;
   },
   currentContent: "o.role = 'content' AND o.ended IS NULL AND o.dropped = false",
   documentHolds: (text, sql) =>
     `position(convert_to(${sql.add(text)}::text, 'UTF8') IN t.document) > 0`,
-});
+};
 
 /** The month of days since 1970. */
 export const monthOf = (days: string): string =>
   `to_char(to_timestamp(${days} * 86400) AT TIME ZONE 'UTC', 'YYYY-MM')`;
 
 /**
- * A tsquery for every term of a query and nothing that it excludes; `undefined` where it looks for
- * nothing.
+ * For `to_tsquery`: every term of a query and nothing that it excludes; `undefined` where it looks
+ * for nothing.
  */
-function tsqueryFor(text: string, analyzer: Analyzer): string | undefined {
+function tsqueryFor(text: string): string | undefined {
   const query = parseQuery(text);
   const sought = soughtOf(query);
   if (sought.length === 0) return undefined;
-  return [
-    ...sought.map((term) => tsqueryOf(analyzer.termOf(term))),
-    ...query.excluded.map((term) => `!(${tsqueryOf(analyzer.termOf(term))})`),
-  ].join(" & ");
+  const asked = (term: QueryTerm): string =>
+    tsqueryOf(term, term.prefix ? endingsOf(term.words.at(-1)!) : []);
+  return without(allOf(sought.map(asked)), anyOf(query.excluded.map(asked)));
 }
 
 const TALLY_OF_KINDS = statement<[number]>(
@@ -109,21 +108,19 @@ type Selected = [...RecordRow, rows: number, id: number, modified: number, sorte
 /** Records by filter. The planner chooses the index, by the statistics of the database. */
 export class SelectionReads {
   readonly #database: Database;
-  readonly #dialect: Dialect;
 
-  constructor(database: Database, analyzer: Analyzer) {
+  constructor(database: Database) {
     this.#database = database;
-    this.#dialect = dialectOf(analyzer);
   }
 
   /** @throws ServiceError `BAD_REQUEST` for a position of another filter or order */
   async select(query: SelectionQuery): Promise<SelectionPage> {
     const { order, limit, bytes, backward = false, after, before } = query;
     const positions = new Positions(query.filter, order);
-    const sql = new Sql(this.#dialect);
+    const sql = new Sql(DIALECT);
     const where = [
       baseOf(query),
-      ...conditionsOf(query, this.#dialect).map((condition) => condition.sql(sql)),
+      ...conditionsOf(query, DIALECT).map((condition) => condition.sql(sql)),
     ];
     const key = keyColumn(query, "sorted");
     const columns = [key === null ? null : `r.${key}`, "r.id"] as const;
@@ -166,10 +163,10 @@ export class SelectionReads {
   async count(selection: Selection): Promise<number> {
     const kinds = wholeKinds(selection);
     if (kinds) return (await this.#database.query(TALLY_OF_KINDS, [kinds]))[0]![0];
-    const sql = new Sql(this.#dialect);
+    const sql = new Sql(DIALECT);
     const where = [
       baseOf(selection),
-      ...conditionsOf(selection, this.#dialect).map((each) => each.sql(sql)),
+      ...conditionsOf(selection, DIALECT).map((each) => each.sql(sql)),
     ];
     const text = `SELECT count(*) FROM record AS r WHERE ${joined(where, "AND")}`;
     const [row] = await this.#database.query(
@@ -181,7 +178,7 @@ export class SelectionReads {
 
   async statistics(query: StatisticsQuery): Promise<Statistics> {
     const { text, sql } = statisticsSql(query, {
-      ...this.#dialect,
+      ...DIALECT,
       monthOf,
       from: (_conditions, keys) => ({
         from: keys.includes("keyword")
@@ -197,10 +194,10 @@ export class SelectionReads {
     return statisticsOf(rows, query.limit);
   }
   async addressRanges({ size, without }: AddressRangesQuery): Promise<AddressRange[]> {
-    const sql = new Sql(this.#dialect);
+    const sql = new Sql(DIALECT);
     const each = sql.add(size);
     const text = `SELECT (r.id - 1) / ${each}::bigint AS part, count(*), max(r.modified_at)
-      FROM record AS r WHERE ${joined(addressed(without, this.#dialect, sql), "AND")}
+      FROM record AS r WHERE ${joined(addressed(without, DIALECT, sql), "AND")}
       GROUP BY part ORDER BY part`;
     const rows = await this.#database.query(
       statement<[number, number, number]>(text, { kept: false }),
@@ -210,10 +207,10 @@ export class SelectionReads {
   }
 
   async addresses({ after, upTo, limit, without }: AddressesQuery): Promise<AddressPage> {
-    const sql = new Sql(this.#dialect);
+    const sql = new Sql(DIALECT);
     const where = [
       `r.id > ${sql.add(after)} AND r.id <= ${sql.add(upTo)}`,
-      ...addressed(without, this.#dialect, sql),
+      ...addressed(without, DIALECT, sql),
     ];
     const text = `SELECT r.id, r.ark, r.modified_at FROM record AS r
       WHERE ${joined(where, "AND")} ORDER BY r.id LIMIT ${sql.add(limit + 1)}`;

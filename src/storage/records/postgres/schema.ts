@@ -10,7 +10,7 @@ import {
   storedPercent,
   withoutArks,
 } from "../text.js";
-import { Analyzer } from "./search/vocabulary.js";
+import { indexed, makeConfiguration, vectorSql } from "./search/words.js";
 import {
   type Database,
   failure,
@@ -19,11 +19,12 @@ import {
   StatementError,
   statement,
 } from "./statement.js";
+import { ADD_WORDS } from "./writes/states.js";
 
 /**
  * The record store's tables, the same as those of the libSQL adapter (`../sqlite/schema.ts`)
- * wherever PostgreSQL needs nothing else. Times are ms since 1970 UTC. No extension, trigger,
- * function or foreign key: relatives of PostgreSQL have them all. Text is ordered by its bytes
+ * wherever PostgreSQL needs nothing else. Times are ms since 1970 UTC. No trigger, function or
+ * foreign key, and no extension that is needed. Text is ordered by its bytes
  * (`COLLATE "C"`), whatever the database's locale.
  *
  * `counter` is the one row that every commit locks: numbers are given out under that lock, so none
@@ -107,8 +108,7 @@ CREATE TABLE keyword (word text COLLATE "C" NOT NULL, record bigint NOT NULL,
   kind text COLLATE "C" NOT NULL, PRIMARY KEY (word, record));
 CREATE INDEX keyword_record ON keyword (record);
 
--- What search sees of live records, by the state it is of. The stems in search are made by the
--- program, not by the database.
+-- What search sees of live records, by the state it is of.
 CREATE TABLE text (
   state bigint PRIMARY KEY,
   kind text COLLATE "C" NOT NULL,
@@ -260,42 +260,27 @@ UPDATE object_ref SET ended = coalesce(ended, since), dropped = true WHERE id IN
 
 /** Texts that are read together. */
 const TEXTS = 1000;
-const WITH_ARKS = statement<
-  [state: number, name: string, description: string, keywords: string, other: string]
->(
-  `SELECT state, name, description, keywords, other FROM text
+const WITH_ARKS = statement<[state: number, other: string]>(
+  `SELECT state, other FROM text
     WHERE state > $1 AND other ILIKE '%ark:%' ORDER BY state LIMIT ${TEXTS}`,
 );
-const CHANGE_TEXTS = statement(
-  `UPDATE text SET other = v.other, search = v.search::tsvector
-    FROM unnest($1::bigint[], $2::text[], $3::text[]) AS v (state, other, search)
+const CHANGE_OTHERS = statement(
+  `UPDATE text SET other = v.other FROM unnest($1::bigint[], $2::text[]) AS v (state, other)
     WHERE text.state = v.state`,
 );
 
 /**
- * Identifiers are no text to search for; before this version search found the words in them. Stems
- * are made by the program.
+ * Identifiers are no text to search for; before this version search found the words in them.
+ * {@link version14} indexes all texts again.
  */
 async function version7(session: Session): Promise<void> {
-  const analyzer = new Analyzer();
-  try {
-    let rows = await session.query(WITH_ARKS, [0]);
-    while (rows.length > 0) {
-      const texts = rows.map(([, name, description, keywords, other]) => ({
-        name,
-        description,
-        keywords,
-        other: withoutArks(other),
-      }));
-      await session.query(CHANGE_TEXTS, [
-        rows.map(([state]) => state),
-        texts.map(({ other }) => other),
-        analyzer.analyze(texts).map(({ vector }) => vector),
-      ]);
-      rows = await session.query(WITH_ARKS, [rows.at(-1)![0]]);
-    }
-  } finally {
-    analyzer.close();
+  let rows = await session.query(WITH_ARKS, [0]);
+  while (rows.length > 0) {
+    await session.query(CHANGE_OTHERS, [
+      rows.map(([state]) => state),
+      rows.map(([, other]) => withoutArks(other)),
+    ]);
+    rows = await session.query(WITH_ARKS, [rows.at(-1)![0]]);
   }
 }
 
@@ -305,43 +290,6 @@ CREATE INDEX IF NOT EXISTS live_created ON record (created_at, id) WHERE deleted
 CREATE INDEX IF NOT EXISTS live_modified ON record (modified_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX IF NOT EXISTS live_status ON record (status, id) WHERE deleted_at IS NULL;
 `;
-
-const AFTER = statement<
-  [state: number, name: string, description: string, keywords: string, other: string]
->(
-  `SELECT state, name, description, keywords, other FROM text
-    WHERE state > $1 ORDER BY state LIMIT ${TEXTS}`,
-);
-
-/**
- * The index knows where words stand: for phrases. Before this version it knew only how often, and
- * nodes of older versions would write that.
- */
-async function searchPlaces(session: Session): Promise<void> {
-  const analyzer = new Analyzer();
-  try {
-    let rows = await session.query(AFTER, [0]);
-    while (rows.length > 0) {
-      await session.query(CHANGE_TEXTS, [
-        rows.map(([state]) => state),
-        rows.map(([, , , , other]) => other),
-        analyzer
-          .analyze(
-            rows.map(([, name, description, keywords, other]) => ({
-              name,
-              description,
-              keywords,
-              other,
-            })),
-          )
-          .map(({ vector }) => vector),
-      ]);
-      rows = await session.query(AFTER, [rows.at(-1)![0]]);
-    }
-  } finally {
-    analyzer.close();
-  }
-}
 
 const COLUMNS_10 = `
 ALTER TABLE record ADD COLUMN IF NOT EXISTS licence text COLLATE "C";
@@ -569,6 +517,41 @@ async function version13(session: Session): Promise<void> {
   }
 }
 
+const WORDS_14 = `
+DROP TABLE IF EXISTS term;
+-- Words that ever were in search: what other spellings are looked for among.
+CREATE TABLE IF NOT EXISTS word (word text COLLATE "C" PRIMARY KEY);
+`;
+const AFTER = statement<
+  [state: number, name: string, description: string, keywords: string, other: string]
+>(
+  `SELECT state, name, description, keywords, other FROM text
+    WHERE state > $1 ORDER BY state LIMIT ${TEXTS}`,
+);
+const INDEX_TEXTS = statement(
+  `UPDATE text SET search = ${vectorSql(["v.a", "v.b", "v.c", "v.d"])}
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[])
+    AS v (state, a, b, c, d) WHERE text.state = v.state`,
+);
+
+/** The database makes stems itself; nodes of older versions would write others. */
+async function version14(session: Session): Promise<void> {
+  await makeConfiguration(session);
+  await session.exec(WORDS_14);
+  let rows = await session.query(AFTER, [0]);
+  while (rows.length > 0) {
+    const all = rows.map(([, name, description, keywords, other]) =>
+      indexed({ name, description, keywords, other }),
+    );
+    await session.query(INDEX_TEXTS, [
+      rows.map(([state]) => state),
+      ...[0, 1, 2, 3].map((part) => all.map(({ parts }) => parts[part]!)),
+    ]);
+    await session.query(ADD_WORDS, [[...new Set(all.flatMap(({ spellings }) => spellings))]]);
+    rows = await session.query(AFTER, [rows.at(-1)![0]]);
+  }
+}
+
 /**
  * Each brings the schema one version further. Only ever add to the end; `needs` is lower than the
  * version only where older programs may read and write as before.
@@ -582,11 +565,13 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: VERSION_6, needs: 6 },
   { up: version7, needs: 6 },
   { up: VERSION_8, needs: 6 },
-  { up: searchPlaces, needs: 9 },
+  // Places of words for phrases, which version 14 makes.
+  { up: "", needs: 9 },
   { up: version10, needs: 10 },
   { up: version11, needs: 11 },
   { up: VERSION_12, needs: 12 },
   { up: version13, needs: 13 },
+  { up: version14, needs: 14 },
 ];
 
 /**

@@ -19,7 +19,7 @@ import {
   type TransferType,
 } from "../transfer-port.js";
 import { checkSchema, fillLicences, migrate } from "./schema.js";
-import { Analyzer } from "./search/vocabulary.js";
+import { indexed } from "./search/words.js";
 import {
   asStoreError,
   Database,
@@ -31,7 +31,7 @@ import {
   type Statement,
   statement,
 } from "./statement.js";
-import { ADD_TERMS, ADD_TEXTS } from "./writes/states.js";
+import { ADD_WORDS, ADD_TEXTS } from "./writes/states.js";
 
 /** Columns with another name here than in the export, because PostgreSQL reserves that word. */
 const NAMED: Partial<Record<TransferTable, Readonly<Record<string, string>>>> = {
@@ -170,9 +170,8 @@ const NOTHING = new Uint8Array(0);
 
 /** Writes rows as they come, and the data that the database derives from them. */
 class ImportRows {
-  readonly #analyzer = new Analyzer();
   readonly #inserts = new Map<TransferTable, ReturnType<typeof insertOf>>();
-  readonly #stems = new Set<string>();
+  readonly #words = new Set<string>();
 
   readonly #sending: Sending;
 
@@ -194,10 +193,6 @@ class ImportRows {
         ...(table === "record" ? recordMore(row) : []),
       ]),
     );
-  }
-
-  close(): void {
-    this.#analyzer.close();
   }
 
   async #states(rows: readonly TransferRow[]): Promise<void> {
@@ -231,12 +226,12 @@ class ImportRows {
         ([record, state, kind]) => [record, { state, kind }],
       ),
     );
-    const analyses = this.#analyzer.analyze(texts);
+    const all = texts.map(indexed);
     await this.#sending.rows(
       ADD_TEXTS,
       texts.map(({ record, name, description, keywords, other, words }, index) => {
         const { state, kind } = owners.get(record)!;
-        return [state, kind, name, description, keywords, other, words, analyses[index]!.vector];
+        return [state, kind, name, description, keywords, other, words, ...all[index]!.parts];
       }),
     );
     await this.#sending.rows(
@@ -251,18 +246,17 @@ class ImportRows {
             ]),
       ),
     );
-    const stems = [...new Set(analyses.flatMap(({ stems }) => stems))].filter(
-      (stem) => !this.#stems.has(stem),
+    const added = [...new Set(all.flatMap(({ spellings }) => spellings))].filter(
+      (word) => !this.#words.has(word),
     );
-    if (this.#stems.size > MOST_KNOWN) this.#stems.clear();
-    for (const stem of stems) this.#stems.add(stem);
-    if (stems.length > 0)
-      void this.#sending.send(ADD_TERMS, [stems.map(({ length }) => length), stems], stems.length);
+    if (this.#words.size > MOST_KNOWN) this.#words.clear();
+    for (const word of added) this.#words.add(word);
+    if (added.length > 0) void this.#sending.send(ADD_WORDS, [added], added.length);
     await this.#sending.breathe();
   }
 }
 
-/** Stems that are not sent again; some MiB. */
+/** Words that are not sent again; some MiB. */
 const MOST_KNOWN = 100_000;
 
 /** Place of a record's name and owner in its row. */
@@ -294,7 +288,7 @@ const EMPTY = [
   "tally",
   "state",
   "text",
-  "term",
+  "word",
 ]
   .map((table) => `DELETE FROM ${table};`)
   .join(" ");
@@ -440,7 +434,6 @@ async function ingest(session: Session, chunks: AsyncIterable<TransferChunk>): P
     await fillLicences(session);
   } finally {
     await sending.settle().catch(() => {});
-    rows.close();
   }
 }
 

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { packQuads, unpackLinks } from "../../codecs.js";
 import type { Commit, RecordState, RecordWrite, SearchText } from "../../port.js";
 import { keywordsOf, searchedTextOf } from "../../text.js";
-import type { Analysis, Analyzer } from "../search/vocabulary.js";
+import { type Indexed, indexed, vectorSql } from "../search/words.js";
 import { type Database, type Sending, statement } from "../statement.js";
 
 /** A write that may store a new state. */
@@ -13,7 +13,7 @@ const states = (write: RecordWrite): write is Stating =>
   (write.op === "replace" && (write.changed.length > 0 || write.revive === true));
 
 /** The stored form of one state of a record, made before its transaction begins. */
-export interface Prepared extends Analysis {
+export interface Prepared extends Indexed {
   /** Number of its row. */
   state: number;
   kind: string;
@@ -35,12 +35,11 @@ const MAX_BYTES_PER_TURN = 64 * 2 ** 10;
 const NUMBERS_PER_BATCH = 1000;
 /** Entries that are known to be stored; some MiB. */
 const MAX_KNOWN = 100_000;
-const STEMS_PER_STATEMENT = 5000;
+const WORDS_PER_STATEMENT = 5000;
 
 const NEXT_BATCH = statement<[batch: number]>("SELECT nextval('state_lot')");
-export const ADD_TERMS = statement(
-  `INSERT INTO term (length, stem) SELECT * FROM unnest($1::smallint[], $2::text[])
-    ON CONFLICT DO NOTHING`,
+export const ADD_WORDS = statement(
+  "INSERT INTO word (word) SELECT * FROM unnest($1::text[]) ON CONFLICT DO NOTHING",
 );
 const VIAS = statement<[id: number, predicate: string, kind: string]>(
   "SELECT id, predicate, kind FROM via WHERE predicate = ANY($1::text[])",
@@ -55,23 +54,21 @@ const ADD_VIAS =
 export const viaOf = (kind: string, predicate: string): string => `${kind} ${predicate}`;
 
 /**
- * Packs and indexes records before the transaction that stores them. Stems of words, and pairs of
- * kind and predicate, only grow and belong to no commit, so that commits do not wait for each
+ * Packs and indexes records before the transaction that stores them. Words, and pairs of kind and
+ * predicate, only grow and belong to no commit, so that commits do not wait for each
  * other's.
  */
 export class Preparation {
   /** Numbers of pairs of kind and predicate, by {@link viaOf}. */
   readonly vias = new Map<string, number>();
-  readonly #stems = new Set<string>();
+  readonly #words = new Set<string>();
   #next = 1;
   #end = 0;
 
   readonly #database: Database;
-  readonly #analyzer: Analyzer;
 
-  constructor(database: Database, analyzer: Analyzer) {
+  constructor(database: Database) {
     this.#database = database;
-    this.#analyzer = analyzer;
   }
 
   /** @throws StatementError when the database is unavailable */
@@ -81,23 +78,21 @@ export class Preparation {
     for (let at = 0, next = 0; at < writes.length; at = next) {
       if (at > 0) await turn();
       next = endOfTurn(writes, at);
-      const some = writes.slice(at, next);
-      const texts = some.map(searchedTextOf);
-      for (const [index, analysis] of this.#analyzer.analyze(texts).entries()) {
-        const write = some[index]!;
+      for (const write of writes.slice(at, next)) {
+        const text = searchedTextOf(write);
         prepared.set(write, {
           state: 0,
           kind: write.kind,
           document: write.document,
           quads: packQuads(write.quads),
-          text: texts[index]!,
+          text,
           keywords: keywordsOf(write),
-          ...analysis,
+          ...indexed(text),
         });
       }
     }
     await this.#number([...prepared.values()]);
-    await this.#addStems([...prepared.values()].flatMap(({ stems }) => stems));
+    await this.#addWords([...prepared.values()].flatMap(({ spellings }) => spellings));
     await this.#addVias(writes);
     return prepared;
   }
@@ -113,16 +108,13 @@ export class Preparation {
     }
   }
 
-  async #addStems(stems: readonly string[]): Promise<void> {
-    const missing = [...new Set(stems)]
-      .filter((stem) => !this.#stems.has(stem))
-      .sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
-    for (let at = 0; at < missing.length; at += STEMS_PER_STATEMENT) {
-      const some = missing.slice(at, at + STEMS_PER_STATEMENT);
-      await this.#database.query(ADD_TERMS, [some.map(({ length }) => length), some]);
-    }
-    if (this.#stems.size > MAX_KNOWN) this.#stems.clear();
-    for (const stem of missing) this.#stems.add(stem);
+  async #addWords(words: readonly string[]): Promise<void> {
+    // In one order, so that two nodes do not wait for each other's.
+    const missing = [...new Set(words)].filter((word) => !this.#words.has(word)).sort();
+    for (let at = 0; at < missing.length; at += WORDS_PER_STATEMENT)
+      await this.#database.query(ADD_WORDS, [missing.slice(at, at + WORDS_PER_STATEMENT)]);
+    if (this.#words.size > MAX_KNOWN) this.#words.clear();
+    for (const word of missing) this.#words.add(word);
   }
 
   async #addVias(writes: readonly Stating[]): Promise<void> {
@@ -164,9 +156,9 @@ const ADD_STATES =
 export const ADD_TEXTS =
   statement(`INSERT INTO text (state, kind, name, description, keywords, other, words, search)
       SELECT v.state, v.kind, v.name, v.description, v.keywords, v.other, v.words,
-      v.search::tsvector FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[],
-      $6::text[], $7::text[], $8::text[]) AS v (state, kind, name, description, keywords, other,
-      words, search)`);
+      ${vectorSql(["v.a", "v.b", "v.c", "v.d"])} FROM unnest($1::bigint[], $2::text[], $3::text[],
+      $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
+      $11::text[]) AS v (state, kind, name, description, keywords, other, words, a, b, c, d)`);
 
 /**
  * States and their texts: the largest part of a commit. They are written before the transaction
@@ -179,7 +171,7 @@ export async function writeStates(sending: Sending, prepared: readonly Prepared[
   );
   await sending.rows(
     ADD_TEXTS,
-    prepared.map(({ state, kind, text, keywords, vector }) => [
+    prepared.map(({ state, kind, text, keywords, parts }) => [
       state,
       kind,
       text.name,
@@ -187,7 +179,7 @@ export async function writeStates(sending: Sending, prepared: readonly Prepared[
       text.keywords,
       text.other,
       keywords.join("\n"),
-      vector,
+      ...parts,
     ]),
   );
 }

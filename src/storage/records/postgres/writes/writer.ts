@@ -4,7 +4,6 @@ import { unpackLinks } from "../../codecs.js";
 import type { Commit, Committed } from "../../port.js";
 import { unavailable } from "../../refusals.js";
 import { assertKnown, NEEDS } from "../schema.js";
-import type { Analyzer } from "../search/vocabulary.js";
 import {
   asStoreError,
   type Database,
@@ -66,7 +65,6 @@ type Task =
 
 export interface WriterOptions {
   database: Database;
-  analyzer: Analyzer;
   /** Names of this node's transactions, used by no other: of small writes and of large ones. */
   names: readonly [small: string, large: string];
   /** ms for which the outcome of a COMMIT without an answer is asked for. */
@@ -84,8 +82,8 @@ export class Writer {
   readonly #large: Transactions;
   #closed = false;
 
-  constructor({ database, analyzer, names, ...options }: WriterOptions) {
-    this.#preparation = new Preparation(database, analyzer);
+  constructor({ database, names, ...options }: WriterOptions) {
+    this.#preparation = new Preparation(database);
     const away = (error: unknown): void => {
       for (const lane of [this.#small, this.#large]) lane.fail(asStoreError(error));
     };
