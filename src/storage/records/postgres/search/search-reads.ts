@@ -40,7 +40,7 @@ import { DIALECT, monthOf } from "../lists.js";
 import { type Database, type Row, type Session, statement } from "../statement.js";
 import type { ComparedBy, NearQuestion } from "./near-thread.js";
 import { spellingsOf } from "./spellings.js";
-import { allOf, anyOf, headlineText, tsqueryOf, WEIGHTS, without } from "./words.js";
+import { allOf, anyOf, END_OF_FIELD, headlineText, tsqueryOf, WEIGHTS, without } from "./words.js";
 
 /**
  * The records among which one search looks: SQL on `text AS t` and on `record AS r`, each empty or
@@ -415,7 +415,11 @@ class Search {
   /** Stems that mark the subject of some records, as terms. */
   async #relatedTo(states: readonly number[], terms: readonly Term[]): Promise<Term[]> {
     const records = await this.#records();
-    const without = [...STOP_WORDS, ...terms.flatMap(({ asked }) => asked!.words)].join(" ");
+    const without = [
+      END_OF_FIELD,
+      ...STOP_WORDS,
+      ...terms.flatMap(({ asked }) => asked!.words),
+    ].join(" ");
     const rows = await this.#session.query(SHARED_STEMS, [states, without]);
     const holding = new Map(rows.map(([stem, , share]) => [stem, share * records]));
     const found = rows.map(([stem, best]) => ({ word: stem, stem, best }));

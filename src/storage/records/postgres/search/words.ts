@@ -8,13 +8,16 @@ import { type Session, statement } from "../statement.js";
 export const WEIGHTS = { name: "A", keywords: "B", description: "C", other: "D" } as const;
 const FIELDS = Object.keys(WEIGHTS) as (keyof typeof WEIGHTS)[];
 
+/** A word at the end of each field, so that no phrase goes on in the next one. */
+export const END_OF_FIELD = "u0end";
 /**
  * SQL of a vector from the parts of {@link Indexed}.
  * @param parts SQL of each, in their order
  */
 export const vectorSql = (parts: readonly string[]): string =>
   FIELDS.map(
-    (field, index) => `setweight(to_tsvector('arkgraph', ${parts[index]}), '${WEIGHTS[field]}')`,
+    (field, index) =>
+      `setweight(to_tsvector('arkgraph', ${parts[index]} || ' ${END_OF_FIELD}'), '${WEIGHTS[field]}')`,
   ).join(" || ");
 
 const HAS_CONFIGURATION = statement<[number]>(
@@ -106,14 +109,10 @@ export function tsqueryOf(
 ): string {
   const [head, last] = [words.slice(0, -1), words.at(-1)!];
   const ends = [[last, prefix ? "*" : ""], ...completions.map((word) => [word, ""])];
-  // A phrase stands in one field.
-  const weights =
-    field !== undefined ? [WEIGHTS[field]] : head.length > 0 ? Object.values(WEIGHTS) : [""];
+  const weight = field === undefined ? "" : WEIGHTS[field];
   return anyOf(
-    weights.flatMap((weight) =>
-      ends.map(([end, star]) =>
-        [...head.map((word) => lexeme(word, weight)), lexeme(end!, star + weight)].join(" <-> "),
-      ),
+    ends.map(([end, star]) =>
+      [...head.map((word) => lexeme(word, weight)), lexeme(end!, star + weight)].join(" <-> "),
     ),
   );
 }
