@@ -16,6 +16,9 @@ const MAX_ENTRIES_PER_SLICE = 1_000;
  */
 const MAX_WRITES_MS = 4;
 
+/** Bytes of documents that are parsed or written in one turn: some milliseconds. */
+export const MAX_BYTES_PER_TURN = 256 * 2 ** 10;
+
 /**
  * The serving thread serves everybody: long work is done in slices, with turns of the event loop
  * between them in which other requests are served.
@@ -51,6 +54,11 @@ class EventLoopBudget {
   /** Lets other requests be served if the slice is over. */
   async pause(): Promise<void> {
     if (!this.fits(1)) await this.nextTurn();
+  }
+
+  /** Waits for a turn before work on megabytes; the work itself can't pause. */
+  async turnFor(bytes: number): Promise<void> {
+    if (bytes > MAX_BYTES_PER_TURN) await this.nextTurn();
   }
 
   /**

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { OutgoingHttpHeaders } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { invalid } from "../errors.js";
+import { eventLoop } from "../event-loop-budget.js";
 import { negotiate, notModified } from "../http/negotiation.js";
 import { NOT_STORED, SAFE_HEADERS, sendBytes } from "../http/reply.js";
 import {
@@ -79,6 +80,7 @@ export async function sendFormat(
       // The page shows more than the record: its ETag is made of its bytes.
       headers,
     }));
+  await eventLoop.turnFor(view.bytes.length);
   const written = await format.write({ deps, view, place, caller });
   if (isStream(written)) return sendStream(request, written, { ...headers, "Content-Type": type });
   if (format.isDerived) {

@@ -1,5 +1,6 @@
 import { text as textOf } from "node:stream/consumers";
 import { invalid } from "../../errors.js";
+import { eventLoop } from "../../event-loop-budget.js";
 import { KINDS } from "../../model/kinds.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
@@ -38,6 +39,7 @@ export async function readDocument(
     );
   }
   const place = { base: deps.baseUrl(), formats };
+  await eventLoop.turnFor(view.bytes.length);
   const written = await format.write({ deps, view, place, caller });
   if (isStream(written)) return { format, text: await textOf(await written.open()) };
   return { format, text: typeof written === "string" ? written : Buffer.from(written).toString() };

@@ -1,4 +1,4 @@
-import { eventLoop } from "../../event-loop-budget.js";
+import { eventLoop, MAX_BYTES_PER_TURN } from "../../event-loop-budget.js";
 import { invalid } from "../../errors.js";
 import { arkKey, referencedArk, sameArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
@@ -72,9 +72,6 @@ const encoder = new TextEncoder();
  */
 export const documentBytes = (document: JsonObject): Uint8Array =>
   encoder.encode(JSON.stringify(document));
-
-/** Bytes of documents that are parsed in one turn of the event loop. */
-const MAX_BYTES_PER_TURN = 256 * 2 ** 10;
 
 const derivedFields = new Map<KindName, string[]>(
   Object.values(KINDS).map((kind) => [
@@ -160,6 +157,7 @@ export async function viewsOf(
     );
     for (const [at, index] of indexes.entries()) {
       const record = records[index]!;
+      await eventLoop.turnFor(record.document.length);
       const whole = kind.closed && seesPrivate(record, caller);
       const document = whole ? documents[at]! : publicView(kind, documents[at]!);
       views[index] = {
