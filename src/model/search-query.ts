@@ -46,6 +46,8 @@ const LONGEST_WORD = 100;
 const LONGEST_PHRASE = 32;
 /** Phrases and excluded parts beyond are ignored, further prefixes are read as words. */
 const MOST_TERMS = 64;
+/** Words of all phrases; phrases beyond are ignored: each word costs a walk along its places. */
+const MAX_PHRASE_WORDS = 128;
 const MOST_PREFIXES = 8;
 
 const QUOTE = /["\u201C\u201D\u201E]/;
@@ -102,6 +104,7 @@ class Reading {
   readonly #terms = new Map<string, QueryTerm>();
   readonly #excluded = new Map<string, QueryTerm>();
   #prefixes = 0;
+  #phraseWords = 0;
 
   word(word: string): void {
     this.#words.add(word);
@@ -116,6 +119,8 @@ class Reading {
     if (to.size >= MOST_TERMS) return;
     const term: QueryTerm = { words: words.slice(0, LONGEST_PHRASE), prefix };
     if (words.length > LONGEST_PHRASE) term.prefix = false;
+    if (term.words.length > 1 && (this.#phraseWords += term.words.length) > MAX_PHRASE_WORDS)
+      return;
     if (field !== undefined) term.field = field;
     to.set(JSON.stringify(term), term);
   }

@@ -76,6 +76,13 @@ describe("a query", () => {
     expect(terms.filter(({ prefix }) => prefix)).toHaveLength(8);
     expect(parseQuery(`"${"a b ".repeat(500)}"`).terms[0]!.words).toHaveLength(32);
     expect(parseQuery("x".repeat(500)).words[0]).toHaveLength(100);
+    const phrases = Array.from({ length: 20 }, (_, i) => `"p${i} ${"a b ".repeat(15)}"`).join(" ");
+    expect(parseQuery(phrases).terms.map(({ words: [first] }) => first)).toEqual([
+      "p0",
+      "p1",
+      "p2",
+      "p3",
+    ]);
   });
 
   it("is read whatever it is, in time that grows with its length alone", () => {

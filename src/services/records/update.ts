@@ -16,9 +16,6 @@ import { readRevision } from "./read.js";
 import { mismatch, replaceFound, type ReplaceOptions, unlessChanged } from "./replace.js";
 import { parseDocument, type RecordView, viewOf } from "./view.js";
 
-/** Bytes of a document that are parsed and changed in one turn of the event loop. */
-const MAX_BYTES_PER_TURN = 64 * 2 ** 10;
-
 /** Entries that come to a list, and entries that leave it. */
 export interface ListChange {
   add?: readonly string[];
@@ -61,12 +58,12 @@ export async function updateRecord(
       throw mismatch(record, expectedRevision);
     const { bytes } = await viewOf(deps, record, who);
     const before = parseDocument(bytes);
-    if (bytes.length > MAX_BYTES_PER_TURN) await eventLoop.nextTurn();
+    await eventLoop.turnFor(bytes.length);
     // Parsed again: a JSON Patch changes the document that it is given.
     const start = "operations" in patch ? parseDocument(bytes) : before;
     const after = change(start, KINDS[record.kind]);
     assertFits(deps, record, after);
-    if (bytes.length > MAX_BYTES_PER_TURN) await eventLoop.nextTurn();
+    await eventLoop.turnFor(bytes.length);
     const { document } = checked(record.kind, after, ["body"], {
       secretsStay: true,
       changed: before,

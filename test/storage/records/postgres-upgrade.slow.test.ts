@@ -296,27 +296,25 @@ describe.skipIf(!hasPostgres)(
         const [node, url] = await running(50);
         await write(node, create("ark:99999/one", {}, { text }));
         await server.sql(BEFORE_14, url);
-        // A row of the last batch is locked, so the upgrade waits in the middle of its work.
-        const holding = server.sql(
-          "BEGIN; SELECT 1 FROM text FOR UPDATE; SELECT pg_sleep(2); COMMIT",
-          url,
-        );
-        const waiting =
-          "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' " +
+        // Another connection has locked the texts, so the upgrade waits in the middle of its work.
+        const holding = server
+          .sql("BEGIN; SELECT 1 FROM text FOR UPDATE; SELECT pg_sleep(60); COMMIT", url)
+          .catch(() => "ended");
+        const OF_HOLDER = "FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+        const OF_UPGRADE =
+          "FROM pg_stat_activity WHERE wait_event_type = 'Lock' " +
           "AND query LIKE 'UPDATE text SET search%'";
+        const count = (rows: string) => server.sql(`SELECT count(*) ${rows}`, url);
+        await expect.poll(() => count(OF_HOLDER), { timeout: 20_000 }).toBe("1");
         const cutOff = nodes.open(url).then(
           () => "opened",
           () => "failed",
         );
-        await expect.poll(() => server.sql(waiting, url), { timeout: 5_000 }).toBe("1");
-        await server.sql(
-          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid IN
-            (SELECT pid FROM pg_stat_activity WHERE query LIKE 'UPDATE text SET search%'
-            AND wait_event_type = 'Lock')`,
-          url,
-        );
+        await expect.poll(() => count(OF_UPGRADE), { timeout: 20_000 }).toBe("1");
+        await server.sql(`SELECT pg_terminate_backend(pid) ${OF_UPGRADE}`, url);
         expect(await cutOff).toBe("failed");
-        await holding;
+        await server.sql(`SELECT pg_terminate_backend(pid) ${OF_HOLDER}`, url);
+        expect(await holding).toBe("ended");
         expect(await server.sql("SELECT version FROM arkgraph_schema", url)).toBe("13");
         expect(await found(await nodes.open(url), "microscopes")).toEqual(["ark:99999/one"]);
       });

@@ -1,5 +1,5 @@
-import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import { eventLoop } from "../../../event-loop-budget.js";
 import { threadModule } from "../../../package-root.js";
 import type { Commit, Committed } from "../port.js";
 import { receiveError, unavailable } from "../refusals.js";
@@ -90,7 +90,7 @@ export class Writer {
     const records = [...commit.records];
     while (records.length > RECORDS_PER_MESSAGE) {
       this.#send({ id, part: records.splice(0, RECORDS_PER_MESSAGE).map(withOwnBytes) });
-      await turn();
+      await eventLoop.nextTurn();
     }
     const sent: Commit = { ...commit, records: records.map(withOwnBytes) };
     return this.#post(id, "commit", [sent]);

@@ -166,6 +166,8 @@ const HEADLINES = statement<[place: number, headline: string]>(
 
 /** Words of a fragment: all of an ordinary name, a stretch of a description. */
 const SHOWN: Readonly<Record<SearchedField, number>> = { name: 64, keywords: 64, description: 24 };
+/** Words of phrases that are marked: `ts_headline` takes seconds for several long ones. */
+const MAX_MARKED_PHRASE_WORDS = 32;
 /** Characters of a text in which fragments are looked for; `ts_headline` may take their square. */
 const LOOKED_AT = 10_000;
 
@@ -614,11 +616,16 @@ class Search {
         return { state, field, text, shown: headlineText(text) };
       }),
     );
+    let phraseWords = 0;
+    const marked = terms.filter(({ asked: term }) => {
+      const length = term?.words.length ?? 1;
+      return length === 1 || (phraseWords += length) <= MAX_MARKED_PHRASE_WORDS;
+    });
     const queries = new Map(
       SEARCHED_FIELDS.map((field) => [
         field,
         anyOf(
-          terms.filter((term) => (term.asked?.field ?? field) === field).map(({ query }) => query),
+          marked.filter((term) => (term.asked?.field ?? field) === field).map(({ query }) => query),
         ),
       ]),
     );

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { eventLoop } from "../../../../event-loop-budget.js";
 import { packQuads, unpackLinks } from "../../codecs.js";
 import type { Commit, RecordState, RecordWrite, SearchText } from "../../port.js";
 import { keywordsOf, searchedTextOf } from "../../text.js";
@@ -26,9 +26,9 @@ export interface Prepared extends Indexed {
 /** By the write that states it. */
 export type PreparedStates = ReadonlyMap<RecordWrite, Prepared>;
 
-/** Records that are prepared in one iteration of the event loop; about 10 ms. */
-const MAX_RECORDS_PER_TURN = 50;
-const MAX_BYTES_PER_TURN = 64 * 2 ** 10;
+/** Records, and bytes of their documents, that are prepared in one turn; about 10 ms. */
+const MAX_PREPARED_RECORDS = 50;
+const MAX_PREPARED_BYTES = 64 * 2 ** 10;
 /**
  * Numbers of states taken from the database at a time; those left over at a stop are never used.
  */
@@ -76,7 +76,7 @@ export class Preparation {
     const writes = records.filter(states);
     const prepared = new Map<RecordWrite, Prepared>();
     for (let at = 0, next = 0; at < writes.length; at = next) {
-      if (at > 0) await turn();
+      if (at > 0) await eventLoop.nextTurn();
       next = endOfTurn(writes, at);
       for (const write of writes.slice(at, next)) {
         const text = searchedTextOf(write);
@@ -142,8 +142,8 @@ function endOfTurn(writes: readonly Stating[], from: number): number {
   let at = from;
   while (
     at < writes.length &&
-    at - from < MAX_RECORDS_PER_TURN &&
-    (at === from || bytes < MAX_BYTES_PER_TURN)
+    at - from < MAX_PREPARED_RECORDS &&
+    (at === from || bytes < MAX_PREPARED_BYTES)
   )
     bytes += writes[at++]!.document.length;
   return at;
