@@ -21,7 +21,7 @@ const line = (text: string): string =>
     .replace(/[\p{Cc}\ufffe\uffff]/gu, "")
     .trim();
 
-/** Characters of the abstract in a citation; reference managers cut longer ones. */
+/** Characters of the abstract in a citation: the beginning of a longer description. */
 const MAX_ABSTRACT = 50_000;
 const abstractOf = (description: string): string => cutAtSentence(description, MAX_ABSTRACT);
 
