@@ -143,7 +143,7 @@ export const ERRORS = {
   },
   VALIDATION_TIMEOUT: {
     status: 503,
-    meaning: "The check ran into VALIDATE_TIMEOUT and was ended.",
+    meaning: "The check took too long and was ended.",
   },
   QUERY_TIMEOUT: { status: 503, meaning: "The query ran into its time limit and was ended." },
   QUERY_MEMORY: {

@@ -1,3 +1,4 @@
+import { BOUNDS, type Bounds } from "./bounds.js";
 import {
   baseUrl,
   contact,
@@ -92,11 +93,6 @@ export const SETTINGS = {
     duration,
     5_000,
     "Longest time to connect to the database, or to wait for a free connection.",
-  ),
-  DATABASE_POLL: setting(
-    duration,
-    100,
-    "How often this process polls the database for commits of other processes.",
   ),
   BASE_URL: setting<string | null>(
     url,
@@ -293,16 +289,6 @@ export const SETTINGS = {
     10_000,
     "Longest time that reading and expanding one large JSON document may take, in its own thread.",
   ),
-  DOCUMENT_MEMORY: setting(
-    sizeFrom(2 ** 26, "64MiB"),
-    512 * 2 ** 20,
-    "Heap of the thread that reads and expands large JSON documents.",
-  ),
-  DOCUMENT_QUEUE: setting(
-    whole(1, 10_000),
-    64,
-    "How many large JSON documents wait for that thread; further ones are refused.",
-  ),
   MAX_UPLOAD_BYTES: setting(size, 5 * 2 ** 30, "Largest file or archive of an upload."),
   MAX_CRATE_ENTRIES: setting(whole(1, 10_000_000), 200_000, "Most members of a crate's archive."),
   MAX_CRATE_INFLATED_BYTES: setting(
@@ -364,11 +350,6 @@ export const SETTINGS = {
       "may delay other writes, a quarter of it for the disk; larger commits are refused.",
   ),
   UPLOAD_WAIT: setting(duration, 600_000, "How long a synchronous upload waits for its result."),
-  PLAN_CONCURRENCY: setting(
-    whole(1, 64),
-    1,
-    "How many dry runs of crates run at a time; others are queued.",
-  ),
   PLAN_LIST_LIMIT: setting(
     whole(1, 100_000),
     1000,
@@ -529,11 +510,6 @@ export const SETTINGS = {
     "Most processes that answer /sparql; each holds the whole graph, and a further one starts " +
       "only when all are busy.",
   ),
-  SPARQL_IDLE: setting(
-    duration,
-    600_000,
-    "How long an idle process of /sparql runs; the next query starts a new one.",
-  ),
   SPARQL_QUEUE: setting(whole(1, 10_000), 32, "Most queries that wait for a process of /sparql."),
   SPARQL_QUEUE_WAIT: setting(
     duration,
@@ -594,27 +570,6 @@ export const SETTINGS = {
     8,
     "Most connections to the SPARQL endpoint; half of them are for queries of /sparql.",
   ),
-  PROJECTION_BATCH: setting(
-    sizeFrom(2 ** 10, "1K"),
-    2 ** 20,
-    "About the largest update that is sent to the SPARQL endpoint.",
-  ),
-  PROJECTION_LEASE: setting(
-    duration,
-    10_000,
-    "How long after its last heartbeat a node still has the right to update the SPARQL endpoint.",
-  ),
-  PROJECTION_POLL: setting(
-    duration,
-    250,
-    "How often the SPARQL endpoint and the change log are polled when no change is announced.",
-  ),
-  PROJECTION_TIMEOUT: setting(
-    duration,
-    120_000,
-    "How long an update of the SPARQL endpoint may take before the registry checks " +
-      "whether it was applied.",
-  ),
   SPARQL_PARSE_TIMEOUT: setting(
     duration,
     5_000,
@@ -631,20 +586,12 @@ export const SETTINGS = {
     "Most triples, path steps, UNION arms, sub-queries and further parts of patterns in a " +
       "SPARQL query.",
   ),
-  SPARQL_MAX_OPERATORS: setting(
-    whole(5, 1_000),
-    500,
-    "Most operators and function calls in a SPARQL query.",
-  ),
   SPARQL_MAX_VALUES: setting(
     whole(5, 100_000),
     2_000,
     "Most terms in the VALUES blocks and IN lists of a SPARQL query.",
   ),
   SPARQL_MAX_CLOSURES: setting(whole(1, 10), 2, "Deepest nesting of * and + in one property path."),
-  VALIDATIONS_AT_ONCE: setting(whole(1, 64), 2, "How many checks by shapes run at a time."),
-  VALIDATE_TIMEOUT: setting(duration, 60_000, "Longest time of one check by shapes."),
-  VALIDATE_MEMORY: setting(size, 512 * 2 ** 20, "Heap of the thread that checks by shapes."),
   VALIDATE_MAX_RESULTS: setting(
     whole(1, 1_000_000),
     10_000,
@@ -661,52 +608,13 @@ export const SETTINGS = {
     16 * 2 ** 20,
     "Bytes of evidence graphs cached until the next commit; one answer may take a sixteenth; 0 caches none.",
   ),
-  EVIDENCE_PICTURE_NODES: setting(
-    whole(1, 5000),
-    600,
-    "Nodes in the picture of an evidence graph; in larger graphs like siblings become groups.",
-  ),
-  EVIDENCE_PICTURE_EDGES: setting(
-    whole(1, 50_000),
-    6000,
-    "Arrows in the picture of an evidence graph; the rest are counted.",
-  ),
-  PREVIEW_BYTES: setting(
-    sizeFrom(2 ** 10, "1K"),
-    256 * 2 ** 10,
-    "Bytes of a text or table that its preview reads, from the beginning.",
-  ),
-  PREVIEW_WHOLE_BYTES: setting(
-    size,
-    16 * 2 ** 20,
-    "Largest file of a format that a preview reads as a whole: Parquet, notebooks, JSON; and " +
-      "largest image that is shown.",
-  ),
-  PREVIEW_ROWS: setting(
-    whole(1, 1000),
-    100,
-    "Rows of a table, and cells of a notebook, in a preview.",
-  ),
-  PREVIEW_COLUMNS: setting(whole(1, 1000), 100, "Columns of a table in a preview."),
-  PREVIEW_TIMEOUT: setting(
-    durationFrom(100, "100ms"),
-    5_000,
-    "Longest time that a preview may take, in its own thread.",
-  ),
-  PREVIEW_MEMORY: setting(
-    sizeFrom(2 ** 26, "64MiB"),
-    256 * 2 ** 20,
-    "Heap of the thread of a preview.",
-  ),
   MAX_TABLE_BYTES: setting(
     size,
     2 ** 30,
     "Largest table that is checked against a schema, as it is sent.",
   ),
   TABLE_MAX_TEXT: setting(size, 8 * 2 ** 30, "Longest text of a table, once it is unpacked."),
-  TABLE_MAX_ROW: setting(size, 32 * 2 ** 20, "Longest row of a table."),
   TABLE_MAX_CELL: setting(size, 16 * 2 ** 20, "Longest cell of a table."),
-  TABLE_MAX_COLUMNS: setting(whole(1, 10_000_000), 250_000, "Most columns of a table."),
   TABLE_MAX_ERRORS: setting(
     whole(1, 1_000_000),
     1000,
@@ -717,7 +625,6 @@ export const SETTINGS = {
     300_000,
     "Longest time that the check of a table may take, time in the queue included.",
   ),
-  TABLE_MEMORY: setting(size, 512 * 2 ** 20, "Heap of the thread that checks a table."),
   TABLE_CONCURRENCY: setting(
     whole(1, 64),
     4,
@@ -734,7 +641,6 @@ export const SETTINGS = {
     2_000,
     "How often the registry checks for records without vectors.",
   ),
-  SEARCH_MAX_QUERY_BYTES: setting(size, 8192, "Longest query of a search."),
   VECTORS_MEMORY: setting(
     size,
     2 ** 30,
@@ -768,11 +674,6 @@ export const SETTINGS = {
     64 * 2 ** 10,
     "Longest GraphQL document, in UTF-8; its variables are bounded by MAX_BODY_BYTES and " +
       "MAX_JSON_VALUES.",
-  ),
-  GRAPHQL_MAX_MESSAGE_BYTES: setting(
-    sizeFrom(2 ** 10, "1K"),
-    256 * 2 ** 10,
-    "Largest message over a WebSocket, and largest operations or map field of a multipart request.",
   ),
   GRAPHQL_MAX_SUBSCRIPTIONS: setting(
     whole(1, 10_000),
@@ -932,28 +833,6 @@ export const SETTINGS = {
     500_000,
     "Most records and references by URL that one AI-readiness score evaluates: those of " +
       "the crate and its sub-crates, and those that they refer to.",
-  ),
-  SCORES_AT_ONCE: setting(
-    whole(1, 64),
-    1,
-    "How many AI-readiness scores are computed at a time, by each node; others are queued.",
-  ),
-  SCORE_TIMEOUT: setting(
-    duration,
-    60_000,
-    "Longest time that a request waits for an AI-readiness score; a computation in the " +
-      "background may take longer.",
-  ),
-  SCORE_TABLE_BYTES: setting(
-    size,
-    256 * 2 ** 20,
-    "Most bytes of tables that one recomputation of a score checks against their " +
-      "schemas; tables beyond that are not checked.",
-  ),
-  SCORE_MAX_TABLES: setting(
-    whole(0, 1_000_000),
-    1000,
-    "Most tables that one recomputation of a score checks against their schemas.",
   ),
   EMBEDDINGS_URL: setting<string | null>(
     baseUrl,
@@ -1144,7 +1023,7 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 export type Config = {
   readonly [N in SettingName]: (typeof SETTINGS)[N] extends Setting<infer T> ? T : never;
-};
+} & Readonly<Bounds>;
 
 export class ConfigError extends Error {}
 
@@ -1154,7 +1033,7 @@ export class ConfigError extends Error {}
  * secret is not shown
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const config: Record<string, unknown> = {};
+  const config: Record<string, unknown> = { ...BOUNDS };
   for (const [name, spec] of Object.entries(SETTINGS) as [string, Setting<unknown>][]) {
     const given = env[name];
     const raw = spec.whole ? given : given?.trim();

@@ -65,8 +65,7 @@ export class DocumentThread {
     if (this.load().waiting >= most)
       throw new ServiceError(
         "BUSY",
-        `Too many large documents are queued (${most}, DOCUMENT_QUEUE). Retry later, ` +
-          "or send smaller ones.",
+        `Too many large documents are queued (${most}). Retry later, ` + "or send smaller ones.",
         {},
         { "Retry-After": "2" },
       );
@@ -114,8 +113,8 @@ export class DocumentThread {
       if (error instanceof OutOfMemory)
         throw new ServiceError(
           "TOO_LARGE",
-          `The document needs more than ${memory} bytes of memory to be expanded ` +
-            "(DOCUMENT_MEMORY). Send fewer values, or a smaller @context.",
+          `The document needs more than ${memory} bytes of memory to be expanded. ` +
+            "Send fewer values, or a smaller @context.",
         );
       throw error;
     } finally {

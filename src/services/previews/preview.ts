@@ -86,7 +86,7 @@ async function made(deps: Deps, { record, object, open }: Content): Promise<Read
   const isWhole = ["parquet", "notebook", "json"].includes(nature) && size <= limits.whole;
   const isSeen = nature === "image" || nature === "document";
   if (nature === "image" && size > limits.whole)
-    return none("TOO_LARGE", `Images are shown up to ${limits.whole} bytes (PREVIEW_WHOLE_BYTES).`);
+    return none("TOO_LARGE", `Images are shown up to ${limits.whole} bytes.`);
   const most = isWhole ? size : Math.min(size, isSeen ? HEAD * 16 : limits.text);
   const schema = ["table", "parquet", "gzip"].includes(nature)
     ? await schemaOf(deps, record, object)

@@ -415,11 +415,7 @@ export async function readPreview(input: PreviewInput): Promise<ReadPreview> {
     case "archive":
       return none("BINARY", "It is an archive or a packed file: download it.");
     case "parquet":
-      if (cut)
-        return none(
-          "TOO_LARGE",
-          `Parquet is shown up to ${limits.whole} bytes (PREVIEW_WHOLE_BYTES).`,
-        );
+      if (cut) return none("TOO_LARGE", `Parquet is shown up to ${limits.whole} bytes.`);
       try {
         return await parquetTable(bytes, { ...input, cut });
       } catch (error) {

@@ -378,7 +378,7 @@ class FilterReader {
     // Each query is read and compiled by itself.
     this.#values += TEXT_WEIGHT;
     if (Buffer.byteLength(text) > this.#longestText)
-      this.#problem(loc, `longer than ${this.#longestText} bytes (SEARCH_MAX_QUERY_BYTES)`);
+      this.#problem(loc, `longer than ${this.#longestText} bytes`);
     return text;
   }
 

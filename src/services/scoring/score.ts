@@ -316,7 +316,7 @@ export async function readScore(deps: Deps, ark: Ark): Promise<AiReadyScore> {
       ended.abort(
         new ServiceError(
           "QUERY_TIMEOUT",
-          `The score took longer than ${most} ms (SCORE_TIMEOUT): have it computed in ` +
+          `The score took longer than ${most} ms: have it computed in ` +
             "the background, with POST …/rescore.",
         ),
       ),

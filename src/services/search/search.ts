@@ -249,7 +249,7 @@ function queryProblems({ config }: Pick<Deps, "config">, query: string): Validat
     ? [
         {
           loc,
-          msg: `Value error, longer than ${longest} bytes (SEARCH_MAX_QUERY_BYTES)`,
+          msg: `Value error, longer than ${longest} bytes`,
           type: "value_error",
         },
       ]

@@ -38,8 +38,7 @@ async function runValidation(
       late.abort(
         new ServiceError(
           "VALIDATION_TIMEOUT",
-          `The check took longer than VALIDATE_TIMEOUT=${limits.timeout} ms; check fewer ` +
-            "records at a time.",
+          `The check took longer than ${limits.timeout} ms; check fewer ` + "records at a time.",
         ),
       ),
     limits.timeout,
@@ -70,7 +69,7 @@ async function runValidation(
     if (error instanceof OutOfMemory)
       throw new ServiceError(
         "TOO_LARGE",
-        `The check needs more than ${limits.memory} bytes of memory (VALIDATE_MEMORY).`,
+        `The check needs more than ${limits.memory} bytes of memory.`,
       );
     throw error;
   } finally {
