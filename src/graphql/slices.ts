@@ -19,9 +19,6 @@ import type { Context } from "./resolvers/context.js";
 import { eventLoop } from "../event-loop-budget.js";
 import { RecordNode } from "./resolvers/types/records.js";
 
-/** Entries that are completed together: those of a usual page, whose links are read together. */
-const MAX_ENTRIES_TOGETHER = 100;
-
 /**
  * A list whose entries are all promises. While the execution completes entries that are there, the
  * first that fails ends the list at once, and nobody handles what the entries before it promised:
@@ -32,8 +29,8 @@ const promised = (items: readonly unknown[]): Promise<unknown>[] =>
   items.map((item) => Promise.resolve(item));
 
 /**
- * The same list, whose later entries come with pauses between them: the execution completes each as
- * soon as it is there.
+ * The same list, whose entries come one after the other, with pauses once the slice is over: the
+ * execution completes each as soon as it is there. Entries of one slice read their links together.
  * @param nullable whether entries may be null
  */
 function slicesOf(
@@ -42,16 +39,12 @@ function slicesOf(
   nullable: boolean,
 ): Promise<unknown>[] {
   const late: { resolve: (item: unknown) => void; reject: (reason: unknown) => void }[] = [];
-  const list = items.map((item, index) =>
-    index < MAX_ENTRIES_TOGETHER
-      ? Promise.resolve(item)
-      : new Promise(
-          (resolve, reject) => (late[index - MAX_ENTRIES_TOGETHER] = { resolve, reject }),
-        ),
+  const list = items.map(
+    () => new Promise((resolve, reject) => void late.push({ resolve, reject })),
   );
   const deliver = async (): Promise<void> => {
     for (const [index, { resolve, reject }] of late.entries()) {
-      await eventLoop.pause();
+      if (!eventLoop.fits(1)) await eventLoop.nextTurn();
       try {
         budget.assertMayGoOn();
       } catch (error) {
@@ -60,7 +53,7 @@ function slicesOf(
         if (nullable) for (const other of late.slice(index + 1)) other.resolve(null);
         return;
       }
-      resolve(items[index + MAX_ENTRIES_TOGETHER]);
+      resolve(items[index]);
       // The execution completes the entry before the clock is read again.
       await Promise.resolve();
     }
@@ -143,10 +136,9 @@ const apart =
 function listed(resolve: Resolve, nullable: boolean): Resolve {
   const slice = (found: unknown, context: Context): unknown => {
     if (!Array.isArray(found) || found.length === 0) return found;
-    const entries = (): Promise<unknown>[] =>
-      found.length <= MAX_ENTRIES_TOGETHER ? promised(found) : slicesOf(found, context, nullable);
+    const entries = (): Promise<unknown>[] => slicesOf(found, context, nullable);
     // Entries are promised only once somebody waits for them.
-    const admitted = inTime(found, Math.min(found.length, MAX_ENTRIES_TOGETHER), context);
+    const admitted = inTime(found, 1, context);
     return admitted instanceof Promise ? admitted.then(entries) : entries();
   };
   return (source, args, context, info) => {

@@ -70,6 +70,7 @@ export async function sendFormat(
   const { req, res, context } = request;
   const { deps, caller } = context;
   const place = placeOf(request, view);
+  await eventLoop.turnFor(view.bytes.length);
   const headers = headersOf(request, view, place, location);
   let etag = tagged(view, format.tag ?? `-${format.name}`);
   if (format.write && !format.isDerived && notModified(req, etag))

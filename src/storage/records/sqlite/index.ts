@@ -124,7 +124,11 @@ class SqliteRecordStore implements RecordStore {
     this.#vectors = new VectorReads(connection);
   }
 
-  find = async (ark: Ark): Promise<Found | undefined> => read(() => this.#records.find(ark));
+  find = async (ark: Ark): Promise<Found | undefined> => {
+    const found = read(() => this.#records.find(ark));
+    if (found && "record" in found) await eventLoop.turnFor(found.record.document.length);
+    return found;
+  };
   findMany = async (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> =>
     inParts(arks, (part) => read(() => this.#records.findMany(part)));
   holders = async (keys: readonly string[]): Promise<Holder[]> =>
@@ -187,7 +191,11 @@ class SqliteRecordStore implements RecordStore {
       },
       signal,
     )) as SearchPage;
-  quads = async (ark: string): Promise<string | undefined> => read(() => this.#records.quads(ark));
+  quads = async (ark: string): Promise<string | undefined> => {
+    const quads = read(() => this.#records.quads(ark));
+    await eventLoop.turnFor(quads?.length ?? 0);
+    return quads;
+  };
 
   commit = async (commit: Commit): Promise<Committed> => {
     try {
