@@ -1,4 +1,5 @@
 import { openLog } from "../adapters/log.js";
+import { BOUNDS } from "../config/bounds.js";
 import { type Config, ConfigError, readConfig, type SettingName } from "../config/config.js";
 import { ServiceError } from "../errors.js";
 import { collectAll } from "../memory.js";
@@ -100,6 +101,12 @@ async function listenUntilSignal(env: Settings): Promise<void> {
   const config = readConfig(env);
   checkProfile(config);
   const log = openLog(config.LOG_LEVEL);
+  const withoutEffect = Object.keys(BOUNDS).filter((name) => env[name] !== undefined);
+  if (withoutEffect.length > 0)
+    log.warn(
+      { names: withoutEffect },
+      "these are not settings: their values are fixed, as docs/settings.md says",
+    );
   let running: Running | undefined;
   let stopping = false;
   const stop = (signal: string) => {

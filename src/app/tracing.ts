@@ -24,9 +24,7 @@ export async function tracingOf(config: Config, log: Log): Promise<Tracing | und
     serviceName: config.OTEL_SERVICE_NAME,
     version,
     ratio: config.OTEL_TRACES_SAMPLER_ARG,
-    delay: config.OTEL_BSP_SCHEDULE_DELAY,
     timeout: config.OTEL_EXPORTER_OTLP_TIMEOUT,
-    queue: config.OTEL_BSP_MAX_QUEUE_SIZE,
     queueSystem: config.REDIS_URL === null ? "in_process" : "bullmq",
     onLost: (reason) =>
       log.warn({ reason }, "spans could not be sent to OTEL_EXPORTER_OTLP_ENDPOINT"),

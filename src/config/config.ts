@@ -23,7 +23,6 @@ import {
   sentinelList,
   share,
   size,
-  sizeBetween,
   sizeFrom,
   url,
   whole,
@@ -139,26 +138,10 @@ export const SETTINGS = {
     2 * 86_400_000,
     "A browser is signed out after this time without a request.",
   ),
-  MAX_SESSIONS: setting(
-    whole(1, 1000),
-    20,
-    "Most browsers in which one account is signed in; a further one signs the oldest out.",
-  ),
   ACCESS_TOKEN_LIFETIME: setting(
     durationFrom(60_000, "1m"),
     366 * 86_400_000,
     "Longest time for which an access token that a user names may be valid.",
-  ),
-  MAX_ACCESS_TOKENS: setting(whole(1, 1000), 50, "Most access tokens of one account."),
-  RESET_LIFETIME: setting(
-    durationFrom(60_000, "1m"),
-    86_400_000,
-    "How long a user may set a new password with the token that an administrator made.",
-  ),
-  MAX_BULK_RECORDS: setting(
-    whole(1, 1000),
-    200,
-    "Most records that one request publishes, deletes or hands over.",
   ),
   PASSWORD_MIN_LENGTH: setting(
     whole(8, 256),
@@ -195,12 +178,6 @@ export const SETTINGS = {
     null,
     "Address for questions about the registry's metadata; OAI-PMH and the catalogue name it.",
   ),
-  OAI_PAGE_SIZE: setting(
-    whole(1, 1000),
-    200,
-    "Most records in one answer of OAI-PMH; a resumption token leads to the next ones.",
-  ),
-  CATALOG_PAGE_SIZE: setting(whole(1, 1000), 100, "Most datasets on one page of /catalog."),
   LOGIN_RATE: setting(
     rate,
     20,
@@ -222,12 +199,6 @@ export const SETTINGS = {
     512,
     "Most connections of one client address, or of one IPv6 network of 64 bits; proxies " +
       "that TRUSTED_PROXIES names are exempt.",
-  ),
-  HEADERS_TIMEOUT: setting(
-    durationFrom(100, "100ms"),
-    15_000,
-    "Longest time in which the headers of a request must arrive, or the first byte on a new " +
-      "connection.",
   ),
   KEEP_ALIVE_TIMEOUT: setting(
     durationFrom(100, "100ms"),
@@ -256,39 +227,6 @@ export const SETTINGS = {
     2 * 2 ** 20,
     "Largest JSON body of a request; crate metadata has MAX_METADATA_BYTES instead.",
   ),
-  MAX_JSON_DEPTH: setting(
-    whole(10, 10_000),
-    200,
-    "Deepest nesting of a JSON body or of crate metadata.",
-  ),
-  MAX_JSON_VALUES: setting(
-    whole(100, 10_000_000),
-    20_000,
-    "Most keys and values, counted together, of a JSON body; crate metadata has " +
-      "MAX_METADATA_BYTES and MAX_CRATE_ENTITIES instead.",
-  ),
-  MAX_PAGE_BYTES: setting(
-    sizeFrom(2 ** 16, "64K"),
-    2 * 2 ** 20,
-    "Approximate maximum of bytes of documents in one page of a list: a larger page ends " +
-      "early, with a cursor.",
-  ),
-  MAX_FORM_FIELDS: setting(
-    whole(10, 10_000),
-    1000,
-    "Most fields of a form body, and most parameters of a query string.",
-  ),
-  MAX_LOGIN_BYTES: setting(
-    sizeFrom(2 ** 10, "1K"),
-    16 * 2 ** 10,
-    "Largest body of a request that carries a password and needs no token: /token, /login " +
-      "and POST /user.",
-  ),
-  DOCUMENT_TIMEOUT: setting(
-    durationFrom(100, "100ms"),
-    10_000,
-    "Longest time that reading and expanding one large JSON document may take, in its own thread.",
-  ),
   MAX_UPLOAD_BYTES: setting(size, 5 * 2 ** 30, "Largest file or archive of an upload."),
   MAX_CRATE_ENTRIES: setting(whole(1, 10_000_000), 200_000, "Most members of a crate's archive."),
   MAX_CRATE_INFLATED_BYTES: setting(
@@ -301,7 +239,6 @@ export const SETTINGS = {
     200,
     "Largest inflated/compressed ratio of one member, checked after the first 16 MiB of output.",
   ),
-  MAX_MEMBER_NAME_BYTES: setting(whole(1, 65_535), 1024, "Longest name of a member of an archive."),
   MAX_METADATA_BYTES: setting(size, 256 * 2 ** 20, "Largest crate metadata file."),
   MAX_CRATE_ENTITIES: setting(
     whole(1, 10_000_000),
@@ -309,40 +246,8 @@ export const SETTINGS = {
     "Most entities of a crate, sub-crates included.",
   ),
   MAX_ENTITY_BYTES: setting(size, 16 * 2 ** 20, "Largest entity in the metadata of a crate."),
-  MAX_CRATE_CONTEXTS: setting(
-    whole(1, 100_000),
-    100,
-    "Most contexts that the metadata of a crate may apply; one counts again each time it " +
-      "is combined with other terms.",
-  ),
-  MAX_CRATE_TERMS: setting(
-    whole(1, 1_000_000),
-    10_000,
-    "Most terms that the contexts of an entity of a crate may define together; those of " +
-      "RO-Crate have about 2,000.",
-  ),
-  MAX_CRATE_REFERENCES: setting(
-    whole(1, 10_000_000),
-    100_000,
-    "Most values of one property of an entity of a crate, such as hasPart.",
-  ),
-  MAX_CRATE_NESTING: setting(
-    whole(1, 10_000),
-    20,
-    "Deepest nesting of entities in the metadata of a crate; each level repeats what it contains.",
-  ),
-  MAX_CRATE_RECORD_BYTES: setting(
-    size,
-    2 ** 30,
-    "Most bytes of the records made from one crate, documents and statements together.",
-  ),
   INTAKE_TIMEOUT: setting(duration, 3_600_000, "Time limit of one attempt to ingest a crate."),
   INTAKE_MEMORY: setting(size, 2 * 2 ** 30, "Heap of the thread that ingests a crate."),
-  MAX_LINEAGE_RECORDS: setting(
-    whole(1, 1_000_000),
-    1_000,
-    "Most records that one request of OpenLineage events may be about.",
-  ),
   COMMIT_LIMIT: setting(
     duration,
     30_000,
@@ -350,39 +255,17 @@ export const SETTINGS = {
       "may delay other writes, a quarter of it for the disk; larger commits are refused.",
   ),
   UPLOAD_WAIT: setting(duration, 600_000, "How long a synchronous upload waits for its result."),
-  PLAN_LIST_LIMIT: setting(
-    whole(1, 100_000),
-    1000,
-    "Most entries in each list of identifiers that a dry run returns.",
-  ),
-  PLAN_DIFFERENCES: setting(
-    whole(0, 10_000),
-    100,
-    "Most records of which a dry run of an update returns the properties that change.",
-  ),
   MAX_ATTEMPTS: setting(
     whole(1, 100),
     3,
     "How often a background job is started before it fails; for a crate, all stops of " +
       "the service together count once.",
   ),
-  MAX_RESTARTS: setting(
-    whole(0, 10_000),
-    100,
-    "How many more attempts than MAX_ATTEMPTS a crate has whose job was running when the " +
-      "service crashed, and did not cause the crash.",
-  ),
   JOB_CONCURRENCY: setting(
     whole(1, 64),
     1,
     "Concurrency limit, on each node, of jobs that ingest crates, build evidence graphs " +
       "or recompute scores.",
-  ),
-  JOB_SLOW_AFTER: setting(
-    durationFrom(100, "100ms"),
-    10_000,
-    "How long a job may delay queued jobs of JOB_CONCURRENCY; then it continues under " +
-      "JOB_SLOW_CONCURRENCY, or is stopped and starts again when that limit allows.",
   ),
   JOB_SLOW_CONCURRENCY: setting(
     whole(1, 64),
@@ -426,11 +309,6 @@ export const SETTINGS = {
     matching(/^[A-Za-z0-9_.-]{1,64}$/, "letters, digits, dots, dashes and underscores"),
     "arkgraph",
     "Prefix of the names of keys in Redis; one for each registry.",
-  ),
-  REDIS_TIMEOUT: setting(
-    durationFrom(100, "100ms"),
-    2_000,
-    "How long a request waits for Redis before it continues without it.",
   ),
   STALLED_INTERVAL: setting(
     durationFrom(100, "100ms"),
@@ -482,12 +360,6 @@ export const SETTINGS = {
     30_000,
     "Longest time of a query to /sparql; one that takes longer is ended with its process.",
   ),
-  SPARQL_SLICE: setting(
-    durationFrom(100, "100ms"),
-    5_000,
-    "How long a query to /sparql may run while queries of other callers wait and no process " +
-      "or connection is free; one that ran longer is then ended.",
-  ),
   SPARQL_MAX_ROWS: setting(
     whole(1, 100_000_000),
     100_000,
@@ -511,18 +383,12 @@ export const SETTINGS = {
       "only when all are busy.",
   ),
   SPARQL_QUEUE: setting(whole(1, 10_000), 32, "Most queries that wait for a process of /sparql."),
-  SPARQL_QUEUE_WAIT: setting(
-    duration,
-    40_000,
-    "How long a query to /sparql may be queued, loading included.",
-  ),
   SPARQL_PENALTY: setting(
     duration,
     60_000,
     "How long a caller waits whose queries ran into a limit twice in ten minutes; doubled " +
       "each further time.",
   ),
-  SPARQL_MAX_QUERY_BYTES: setting(size, 64 * 2 ** 10, "Longest SPARQL query, in UTF-8."),
   GRAPH_ENGINE: setting(
     oneOf("embedded", "oxigraph"),
     "embedded",
@@ -565,76 +431,20 @@ export const SETTINGS = {
     ),
     secret: true,
   },
-  SPARQL_POOL: setting(
-    whole(2, 256),
-    8,
-    "Most connections to the SPARQL endpoint; half of them are for queries of /sparql.",
-  ),
-  SPARQL_PARSE_TIMEOUT: setting(
-    duration,
-    5_000,
-    "Longest time for reading a SPARQL query before it is run.",
-  ),
-  SPARQL_MAX_DEPTH: setting(
-    whole(5, 100),
-    40,
-    "Deepest nesting of brackets, of any kind, in a SPARQL query.",
-  ),
-  SPARQL_MAX_PATTERNS: setting(
-    whole(5, 200),
-    100,
-    "Most triples, path steps, UNION arms, sub-queries and further parts of patterns in a " +
-      "SPARQL query.",
-  ),
-  SPARQL_MAX_VALUES: setting(
-    whole(5, 100_000),
-    2_000,
-    "Most terms in the VALUES blocks and IN lists of a SPARQL query.",
-  ),
-  SPARQL_MAX_CLOSURES: setting(whole(1, 10), 2, "Deepest nesting of * and + in one property path."),
-  VALIDATE_MAX_RESULTS: setting(
-    whole(1, 1_000_000),
-    10_000,
-    "Most results in one answer of a check by shapes.",
-  ),
-  BACKLINK_LIMIT: setting(whole(1, 100_000), 1000, "Most derived entries in one list of a record."),
   EVIDENCE_LIMIT: setting(
     whole(1, 100_000),
     10_000,
     "Nodes in one evidence graph answer when no limit is asked for.",
-  ),
-  EVIDENCE_CACHE: setting(
-    sizeFrom(0, "0"),
-    16 * 2 ** 20,
-    "Bytes of evidence graphs cached until the next commit; one answer may take a sixteenth; 0 caches none.",
   ),
   MAX_TABLE_BYTES: setting(
     size,
     2 ** 30,
     "Largest table that is checked against a schema, as it is sent.",
   ),
-  TABLE_MAX_TEXT: setting(size, 8 * 2 ** 30, "Longest text of a table, once it is unpacked."),
-  TABLE_MAX_CELL: setting(size, 16 * 2 ** 20, "Longest cell of a table."),
-  TABLE_MAX_ERRORS: setting(
-    whole(1, 1_000_000),
-    1000,
-    "Most errors in one answer; the check of a table ends with the last of them.",
-  ),
   TABLE_TIMEOUT: setting(
     duration,
     300_000,
     "Longest time that the check of a table may take, time in the queue included.",
-  ),
-  TABLE_CONCURRENCY: setting(
-    whole(1, 64),
-    4,
-    "How many tables are checked at a time; others wait.",
-  ),
-  SEARCH_TIMEOUT: setting(duration, 10_000, "Longest time that a search may take."),
-  EMBEDDINGS_QUERY_TIMEOUT: setting(
-    durationFrom(50, "50ms"),
-    2_000,
-    "How long a semantic search waits for the vector of its query before it uses words only.",
   ),
   VECTORS_INTERVAL: setting(
     durationFrom(100, "100ms"),
@@ -647,7 +457,6 @@ export const SETTINGS = {
     "Most memory for the vectors of semantic search, in each process; a million vectors " +
       "of 384 numbers need 1.5GiB. Where they need more, search uses words only.",
   ),
-  GRAPHQL_MAX_DEPTH: setting(whole(3, 100), 15, "Deepest nesting of a GraphQL document."),
   GRAPHQL_MAX_COST: setting(
     whole(100, 10_000_000),
     50_000,
@@ -664,48 +473,11 @@ export const SETTINGS = {
     "Most bytes of stored documents that the answer to one GraphQL operation is made of, and of " +
       "its text; a list over REST has no such limit.",
   ),
-  GRAPHQL_MAX_TOKENS: setting(
-    whole(100, 100_000),
-    2_000,
-    "Most lexical tokens of a GraphQL document; values sent as variables do not count.",
-  ),
-  GRAPHQL_MAX_DOCUMENT_BYTES: setting(
-    sizeFrom(2 ** 10, "1K"),
-    64 * 2 ** 10,
-    "Longest GraphQL document, in UTF-8; its variables are bounded by MAX_BODY_BYTES and " +
-      "MAX_JSON_VALUES.",
-  ),
-  GRAPHQL_MAX_SUBSCRIPTIONS: setting(
-    whole(1, 10_000),
-    20,
-    "Most operations open at a time on one WebSocket.",
-  ),
   GRAPHQL_TRUSTED_DOCUMENTS: setting<string | null>(
     matching(/^\P{Cc}+$/u, "a file"),
     null,
     "JSON file with the only GraphQL documents that are answered: an object of documents by their " +
       "SHA-256, or Apollo's manifest of persisted queries. Default: every document is answered.",
-  ),
-  GRAPHQL_SEND_TIMEOUT: setting(
-    duration,
-    30_000,
-    "A client of a subscription that accepts nothing for this time is disconnected.",
-  ),
-  MAX_CHANGE_FEEDS: setting(
-    whole(4, 100_000),
-    200,
-    "Most subscriptions to recordChanges that are open at a time on one node; one client, an " +
-      "account or an address, may hold a quarter of them.",
-  ),
-  MAX_EVENT_STREAMS: setting(
-    whole(1, 100_000),
-    1000,
-    "Most streams of server-sent events over REST that are open at a time.",
-  ),
-  EVENT_HEARTBEAT: setting(
-    duration,
-    15_000,
-    "Interval of the heartbeat on an idle stream of server-sent events.",
   ),
   METRICS_PORT: setting<number | null>(
     portOrOff,
@@ -746,22 +518,6 @@ export const SETTINGS = {
     1,
     "Share of the requests that are traced, 0 to 1, where the caller's traceparent does " +
       "not decide.",
-  ),
-  OTEL_BSP_SCHEDULE_DELAY: setting(
-    milliseconds,
-    5_000,
-    "Time between two exports of traces, in milliseconds.",
-  ),
-  OTEL_BSP_MAX_QUEUE_SIZE: setting(
-    whole(1, 1_000_000),
-    2_048,
-    "Most spans that wait to be sent; those beyond are dropped.",
-  ),
-  HEALTH_TIMEOUT: setting(
-    durationFrom(100, "100ms"),
-    3_000,
-    "How long /healthz, /readyz and /metrics wait for a part of the service before it " +
-      "counts as failed.",
   ),
   S3_ENDPOINT: setting<string | null>(
     origin,
@@ -810,12 +566,6 @@ export const SETTINGS = {
     "no",
     "Whether a missing bucket is created at the start.",
   ),
-  S3_PART_SIZE: setting(
-    sizeBetween(5 * 2 ** 20, 5 * 2 ** 30, "5MiB to 5GiB"),
-    16 * 2 ** 20,
-    "Size of one part of an upload to S3; an upload has up to two parts in memory, and at most " +
-      "10,000 parts.",
-  ),
   S3_TIMEOUT: setting(duration, 30_000, "Longest time without data from the S3 server."),
   S3_RETRIES: setting(
     whole(0, 20),
@@ -827,12 +577,6 @@ export const SETTINGS = {
     0,
     "How long an address at the S3 server is valid to which a download is redirected; " +
       "off to send the bytes through the registry.",
-  ),
-  SCORE_MAX_RECORDS: setting(
-    whole(1, 10_000_000),
-    500_000,
-    "Most records and references by URL that one AI-readiness score evaluates: those of " +
-      "the crate and its sub-crates, and those that they refer to.",
   ),
   EMBEDDINGS_URL: setting<string | null>(
     baseUrl,
@@ -883,23 +627,12 @@ export const SETTINGS = {
     ),
     secret: true,
   },
-  EMBEDDINGS_TIMEOUT: setting(
-    durationFrom(100, "100ms"),
-    60_000,
-    "Longest time of one call to the embeddings server.",
-  ),
-  EMBEDDINGS_BATCH: setting(
-    whole(1, 256),
-    32,
-    "Most texts in one call to the embeddings server; where that is slow, fewer are sent.",
-  ),
   EMBEDDINGS_MAX_TEXT: setting(
     whole(16, 1_000_000),
     2_000,
     "Most characters that are sent of one text; the rest is cut off. After a change, all " +
       "vectors are computed again.",
   ),
-  EMBEDDINGS_POOL: setting(whole(1, 256), 4, "Most connections to the embeddings server."),
   DATACITE_URL: setting<string | null>(
     baseUrl,
     null,
@@ -925,16 +658,6 @@ export const SETTINGS = {
     null,
     "Prefix of the DOIs that the registry assigns; a DOI that was reserved keeps the one it has.",
   ),
-  DATACITE_TIMEOUT: setting(
-    durationFrom(100, "100ms"),
-    30_000,
-    "Longest time of one call to DataCite.",
-  ),
-  DOI_INTERVAL: setting(
-    durationFrom(100, "100ms"),
-    2_000,
-    "How often the registry checks for changes of records that have a DOI.",
-  ),
   CONTAINER_HOST: setting<string | null>(
     containerHost,
     null,
@@ -947,11 +670,6 @@ export const SETTINGS = {
     null,
     "Folder with ca.pem, cert.pem and key.pem, with which the registry and an engine on " +
       "another host authenticate each other.",
-  ),
-  CONTAINER_TIMEOUT: setting(
-    durationFrom(1000, "1s"),
-    60_000,
-    "Longest time without data from the container engine during a call.",
   ),
   CONTAINER_IMAGES: setting(
     imagePatterns,
@@ -976,11 +694,6 @@ export const SETTINGS = {
   ),
   EXECUTION_CPUS: setting(whole(1, 1024), 1, "Processors that a computation may use."),
   EXECUTION_PIDS: setting(whole(1, 16_384), 256, "Most processes and threads of a computation."),
-  EXECUTION_OPEN_FILES: setting(
-    whole(16, 1_000_000),
-    1024,
-    "Most files that one process of a computation may have open.",
-  ),
   EXECUTION_TMP_BYTES: setting(
     size,
     256 * 2 ** 20,
@@ -1003,16 +716,6 @@ export const SETTINGS = {
     5 * 2 ** 30,
     "Most bytes of all output files of a computation together, and of one file while it runs.",
   ),
-  EXECUTION_OUTPUT_CHECK: setting(
-    durationFrom(100, "100ms"),
-    10_000,
-    "How often the size of the output of a running computation is checked.",
-  ),
-  EXECUTION_LOG_BYTES: setting(
-    sizeFrom(256, "256"),
-    8 * 2 ** 10,
-    "How many bytes from the end of a computation's printed output its failure reports.",
-  ),
   SHUTDOWN_GRACE: setting(
     duration,
     8_000,
@@ -1023,7 +726,7 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 export type Config = {
   readonly [N in SettingName]: (typeof SETTINGS)[N] extends Setting<infer T> ? T : never;
-} & Readonly<Bounds>;
+} & Bounds;
 
 export class ConfigError extends Error {}
 
@@ -1033,7 +736,8 @@ export class ConfigError extends Error {}
  * secret is not shown
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const config: Record<string, unknown> = { ...BOUNDS };
+  const config: Record<string, unknown> = {};
+  for (const [name, { value }] of Object.entries(BOUNDS)) config[name] = value;
   for (const [name, spec] of Object.entries(SETTINGS) as [string, Setting<unknown>][]) {
     const given = env[name];
     const raw = spec.whole ? given : given?.trim();

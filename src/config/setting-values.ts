@@ -42,12 +42,6 @@ export const sizeFrom =
     if (size(raw) < least) throw new Error(`a size of ${shown} or more`);
     return size(raw);
   };
-export const sizeBetween =
-  (least: number, most: number, shown: string): Reader<number> =>
-  (raw) => {
-    if (size(raw) < least || size(raw) > most) throw new Error(`a size from ${shown}`);
-    return size(raw);
-  };
 export const duration: Reader<number> = (raw) => {
   const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(raw);
   if (!match) throw new Error("a duration such as 500ms, 30s, 10m or 24h");

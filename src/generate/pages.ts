@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { buildProgram } from "../../cli/program.js";
 import type { ToolCommand } from "../../cli/tool-command.js";
+import { BOUNDS } from "../config/bounds.js";
 import { SETTINGS } from "../config/config.js";
 import { ERRORS } from "../errors.js";
 import { GRAPHQL_CODES } from "../graphql/errors.js";
@@ -171,6 +172,7 @@ export async function settingsPage(): Promise<string> {
   const settings: Readonly<Record<string, Row>> = SETTINGS;
   const listed = new Set<string>();
   const text = await filled("settings.md", (names) => {
+    if (names === "bounds") return boundsTable();
     const rows = names.split(" ").map((name) => {
       const row = settings[name];
       if (row === undefined || listed.has(name))
@@ -184,6 +186,15 @@ export async function settingsPage(): Promise<string> {
   if (missing.length > 0)
     throw new Error(`Add to a section of ${TEMPLATES}/settings.md: ${missing.join(", ")}.`);
   return text;
+}
+
+function boundsTable(): string {
+  const rows = Object.entries(BOUNDS).map(([name, { unit, value, about }]) => {
+    const units = { bytes: SIZES, ms: TIMES, count: [] }[unit];
+    const [shownUnit, factor] = units.find(([, each]) => value % each === 0) ?? ["", 1];
+    return `| \`${name}\` | ${value / factor}${shownUnit} | ${cell(about)} |`;
+  });
+  return `| Name | Value | Meaning |\n|---|---|---|\n${rows.join("\n")}`;
 }
 
 const SIZES = [

@@ -37,7 +37,7 @@ export interface Streaming {
   addressOf: ClientAddress;
   /** The registry's own address. */
   base: Pick<Deps, "baseUrl">;
-  /** ms that a client may take to accept an event; setting GRAPHQL_SEND_TIMEOUT. */
+  /** ms that a client may take to accept an event; bound GRAPHQL_SEND_TIMEOUT. */
   sendTimeout: number;
 }
 

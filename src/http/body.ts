@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { PassThrough, type Readable, Transform } from "node:stream";
 import busboy from "busboy";
 import { eventLoop } from "../event-loop-budget.js";
-import type { Config, SettingName } from "../config/config.js";
+import type { Config } from "../config/config.js";
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../errors.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { jsonRefusal, parseBoundedJson } from "../model/json/read.js";
@@ -70,11 +70,8 @@ type BodyReader = Pick<Deps, "config" | "documents">;
  * of a `patch` says what its JSON means, so plain JSON is none.
  */
 type BodyForm = "json" | "form" | "multipart" | "either" | "sparql" | "patch";
-/** Settings that bound a JSON body. */
-export type BodyLimit = Extract<
-  SettingName,
-  "MAX_BODY_BYTES" | "MAX_METADATA_BYTES" | "MAX_LOGIN_BYTES"
->;
+/** What bounds a JSON body. */
+export type BodyLimit = "MAX_BODY_BYTES" | "MAX_METADATA_BYTES" | "MAX_LOGIN_BYTES";
 export interface ExpectedBody {
   form: BodyForm;
   /** `MAX_BODY_BYTES` unless the contract names another. */ limit: BodyLimit;
@@ -149,12 +146,12 @@ export function checkBodyHeaders(
   checkBodyType(req, form);
   // A form adds a record and less than a mebibyte more to the file; a longer body cannot hold a
   // file within the limit.
-  const [limit, space, setting] =
+  const [limit, space, name] =
     mediaType(req) === FORM_DATA
       ? [limits.MAX_UPLOAD_BYTES, limits.MAX_BODY_BYTES + 2 ** 20, "MAX_UPLOAD_BYTES"]
       : [limits[jsonLimit], 0, jsonLimit];
   if (Number(req.headers["content-length"] ?? 0) > limit + space)
-    throw new ServiceError("TOO_LARGE", `The body is larger than ${limit} bytes (${setting}).`);
+    throw new ServiceError("TOO_LARGE", `The body is larger than ${limit} bytes (${name}).`);
 }
 
 /**
@@ -172,16 +169,16 @@ export function bodyStream(req: IncomingMessage): Readable {
 
 /**
  * The whole body.
- * @param setting that sets the limit
+ * @param name of the limit
  * @throws ServiceError `TOO_LARGE` before more than the limit is read
  */
 export async function readBytes(
   req: IncomingMessage,
   limit: number,
-  setting: SettingName = "MAX_BODY_BYTES",
+  name: keyof Config = "MAX_BODY_BYTES",
 ): Promise<Buffer> {
   const tooLarge = () =>
-    new ServiceError("TOO_LARGE", `The body is larger than ${limit} bytes (${setting}).`);
+    new ServiceError("TOO_LARGE", `The body is larger than ${limit} bytes (${name}).`);
   if (Number(req.headers["content-length"] ?? 0) > limit) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;

@@ -282,9 +282,9 @@ export interface ServerEvent {
 }
 
 export interface StreamLimits {
-  /** Setting MAX_EVENT_STREAMS. */
+  /** Bound MAX_EVENT_STREAMS. */
   most: number;
-  /** Setting EVENT_HEARTBEAT in ms. */
+  /** Bound EVENT_HEARTBEAT in ms. */
   heartbeat: number;
 }
 

@@ -45,7 +45,7 @@ export interface AttemptOptions {
   store: JobStore;
   /** Setting MAX_ATTEMPTS. */
   maxAttempts: number;
-  /** Setting MAX_RESTARTS; without it the end of a process always counts as an attempt. */
+  /** Bound MAX_RESTARTS; without it the end of a process always counts as an attempt. */
   maxRestarts?: number;
   /** Setting OUTAGE_PATIENCE, ms; without it an outage counts as an attempt. */
   outagePatience?: number;

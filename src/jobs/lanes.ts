@@ -82,7 +82,7 @@ export class LanedJobQueue implements JobQueue {
 
 /** Settings of jobs that may be set aside. */
 export interface SlowOptions {
-  /** Setting JOB_SLOW_AFTER, ms. */
+  /** Bound JOB_SLOW_AFTER, ms. */
   after: number;
   /** Setting JOB_SLOW_CONCURRENCY. */
   concurrency: number;

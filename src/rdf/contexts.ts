@@ -277,15 +277,14 @@ const tooManyContexts = ({ MAX_CRATE_CONTEXTS }: ContextLimits): ContextLimit =>
   new ContextLimit(
     "TOO_MANY_CONTEXTS",
     `The metadata applies more than MAX_CRATE_CONTEXTS=${MAX_CRATE_CONTEXTS} contexts; ` +
-      "write the terms into one @context at the top of the metadata, or ask the operator " +
-      "to raise the setting.",
+      "write the terms into one @context at the top of the metadata.",
   );
 
 const tooManyTerms = ({ MAX_CRATE_TERMS }: ContextLimits): ContextLimit =>
   new ContextLimit(
     "TOO_MANY_TERMS",
     `The contexts define more than MAX_CRATE_TERMS=${MAX_CRATE_TERMS} terms; define ` +
-      "those that are used, or ask the operator to raise the setting.",
+      "those that are used.",
   );
 
 /** Those of documents that come one by one; see {@link limitContexts}. */

@@ -63,7 +63,7 @@ interface LinkOptions {
   sentinels?: readonly { host: string; port: number }[] | null;
   /** Setting REDIS_PREFIX. */
   prefix: string;
-  /** Setting REDIS_TIMEOUT, ms. */
+  /** Bound REDIS_TIMEOUT, ms. */
   timeout: number;
   log: LinkLog;
 }

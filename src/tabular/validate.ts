@@ -215,7 +215,7 @@ async function* bounded(
     if (size > maxText)
       throw new TabularError(
         "LIMIT",
-        `its text is longer than ${sizeText(maxText)}: raise ${names.maxText} if it should be`,
+        `its text is longer than ${sizeText(maxText)} (${names.maxText}): check it in parts`,
       );
     yield part;
   }

@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { failure } from "../support/client-rig.js";
 import type { User } from "../support/registry-client.js";
-import { RegistryProcess } from "../support/registry-process.js";
+import { LiveRegistry } from "../support/live-registry.js";
 import { useFolder } from "./terminal.js";
 
 const folder = useFolder();
-let registry: RegistryProcess;
+let registry: LiveRegistry;
 let ada: User;
 beforeAll(async () => {
-  registry = await RegistryProcess.start({ env: { MAX_LINEAGE_RECORDS: "30" } });
+  registry = await LiveRegistry.start({ MAX_LINEAGE_RECORDS: "30" });
   ada = await registry.user("Ada");
 });
 afterAll(() => registry.stop());

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { RegistryProcess } from "../support/registry-process.js";
 import { signingKey } from "../../src/app/compose.js";
 import { ConfigError, readConfig, SETTINGS, type SettingName } from "../../src/config/config.js";
 
@@ -124,9 +125,20 @@ describe("values", () => {
       ["ARK_NAAN", "99999/x"],
       ["ACCEPTED_NAANS", "1,2"],
       ["REGISTRATION", "closed"],
-      ["MAX_JSON_DEPTH", "9"],
     ] as const) {
       expect(() => readConfig({ [name]: value }), `${name}=${value}`).toThrow(name);
+    }
+  });
+});
+
+describe("a bound that is no setting", () => {
+  it("has no effect from the environment, and the start says so", async () => {
+    expect(readConfig({ MAX_LOGIN_BYTES: "1" }).MAX_LOGIN_BYTES).toBe(16 * 2 ** 10);
+    const registry = await RegistryProcess.start({ env: { MAX_LOGIN_BYTES: "1" } });
+    try {
+      expect(registry.log).toMatch(/"names":\["MAX_LOGIN_BYTES"\].*not settings/);
+    } finally {
+      await registry.stop();
     }
   });
 });
@@ -165,7 +177,6 @@ describe("the settings of S3", () => {
     ["S3_PREFIX", "registry"],
     ["S3_PREFIX", "../"],
     ["S3_PREFIX", "/"],
-    ["S3_PART_SIZE", "4MiB"],
     ["S3_PRESIGNED", "8d"],
     ["S3_PRESIGNED", "100ms"],
   ])("%s is not %s", (name, value) =>

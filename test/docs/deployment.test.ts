@@ -7,6 +7,7 @@ import { parse } from "yaml";
 import { describe, expect, test } from "vitest";
 import { ERRORS } from "../../src/errors.js";
 import { packageRoot } from "../../src/package-root.js";
+import { BOUNDS } from "../../src/config/bounds.js";
 import { unknownSettings } from "../support/deployment.js";
 
 // What it says of backups and of the drill is run by test/deploy/restore.slow.test.ts, of nginx by
@@ -48,7 +49,7 @@ describe("docs/deployment.md", () => {
     ];
     const words = [...page.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)(?:=[^`]*)?`/g)]
       .map((match) => match[1]!)
-      .filter((word) => !allowed.includes(word) && !(word in ERRORS));
+      .filter((word) => !allowed.includes(word) && !(word in ERRORS || word in BOUNDS));
     expect(unknownSettings(words)).toEqual([]);
     const own = blocks.find(({ text }) => text.startsWith("# common.env"))!.text;
     expect(unknownSettings([...own.matchAll(/^(\w+)=/gm)].map((match) => match[1]!))).toEqual([]);

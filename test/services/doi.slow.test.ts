@@ -6,7 +6,7 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Running, serve } from "../../src/app/serve.js";
-import { readConfig } from "../../src/config/config.js";
+import { configWithBounds } from "../support/config.js";
 import { doiFor } from "../../src/services/doi/doi.js";
 import { crate } from "../support/crates.js";
 import { DataCiteServer } from "../support/datacite-server.js";
@@ -23,7 +23,7 @@ let logged = "";
 const WAIT = { timeout: 20_000, interval: 50 };
 
 const start = async (more: Record<string, string> = {}): Promise<void> => {
-  const config = readConfig({
+  const config = configWithBounds({
     PORT: "0",
     HOST: "127.0.0.1",
     DATA_DIR: folder,

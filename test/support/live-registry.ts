@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfig } from "../../src/config/config.js";
+import { configWithBounds } from "./config.js";
 import { openLog } from "../../src/adapters/log.js";
 import { serve, type Running } from "../../src/app/serve.js";
 import type { Deps } from "../../src/services/deps.js";
@@ -21,7 +21,7 @@ export class LiveRegistry extends RegistryClient {
 
   static async start(env: Record<string, string> = {}): Promise<LiveRegistry> {
     const folder = await mkdtemp(join(tmpdir(), "arkgraph-live-"));
-    const config = readConfig({
+    const config = configWithBounds({
       PORT: "0",
       HOST: "127.0.0.1",
       DATA_DIR: folder,

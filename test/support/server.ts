@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readConfig } from "../../src/config/config.js";
+import { configWithBounds } from "./config.js";
 import type { JsonObject } from "../../src/model/field.js";
 import { serve, type Running } from "../../src/app/serve.js";
 import type { Caller } from "../../src/services/access/rules.js";
@@ -78,7 +78,7 @@ export async function startServer(settings: Record<string, string> = {}): Promis
     warn() {},
     error: (fields, message) => void faults.push({ fields, message }),
   };
-  const config = readConfig({
+  const config = configWithBounds({
     PORT: "0",
     DATA_DIR: folder,
     LOGIN_RATE: "off",

@@ -249,8 +249,6 @@ function typeOf(error: unknown): string {
   return "_OTHER";
 }
 
-/** Most spans of one sending. */
-const BATCH = 512;
 /** How long a stop waits for the last sending, ms. */
 const FAREWELL = 1000;
 /** ms between two warnings about an unavailable collector. */
@@ -261,7 +259,7 @@ const SILENCE = 60_000;
  * globally.
  */
 export function openTracing(options: TracingOptions): Tracing {
-  const { endpoint, headers, timeout, delay, queue, ratio, serviceName, version } = options;
+  const { endpoint, headers, timeout, ratio, serviceName, version } = options;
   const exporter = new OTLPTraceExporter({
     url: `${endpoint}/v1/traces`,
     headers: { ...headers },
@@ -276,10 +274,7 @@ export function openTracing(options: TracingOptions): Tracing {
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
     spanProcessors: [
       new BatchSpanProcessor(reported(exporter, options.onLost), {
-        scheduledDelayMillis: delay,
         exportTimeoutMillis: timeout,
-        maxQueueSize: queue,
-        maxExportBatchSize: Math.min(BATCH, queue),
       }),
     ],
   });

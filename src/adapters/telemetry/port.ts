@@ -56,12 +56,8 @@ export interface TracingOptions {
   version: string;
   /** Part of the traces that no caller has decided on: 0 to 1. */
   ratio: number;
-  /** ms between two sendings. */
-  delay: number;
   /** ms that one sending may take. */
   timeout: number;
-  /** Most spans that wait; spans beyond are dropped. */
-  queue: number;
   /** How work is queued: `in_process` or `bullmq`. */
   queueSystem: string;
   /** Called with the reason when spans could not be sent, at most once a minute. */

@@ -451,9 +451,9 @@ export function pointerSegments(pointer: string): (string | number)[] {
 }
 
 export interface JsonLimits {
-  /** Most arrays and objects inside each other; a scalar has depth 0. Setting MAX_JSON_DEPTH. */
+  /** Most arrays and objects inside each other; a scalar has depth 0. Bound MAX_JSON_DEPTH. */
   maxDepth: number;
-  /** Most keys and values together. Setting MAX_JSON_VALUES. */
+  /** Most keys and values together. Bound MAX_JSON_VALUES. */
   maxValues: number;
 }
 interface BoundedJson extends StrictJson {

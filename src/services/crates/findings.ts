@@ -136,17 +136,15 @@ export const FINDING_CODES = {
   ),
   TOO_MANY_CONTEXTS: limit(
     "The metadata applies more contexts than MAX_CRATE_CONTEXTS.",
-    "Write the terms into one `@context` at the top of the metadata, or ask the operator " +
-      "to raise the setting.",
+    "Write the terms into one `@context` at the top of the metadata.",
   ),
   TOO_MANY_TERMS: limit(
     "The contexts define more terms than MAX_CRATE_TERMS.",
-    "Define the terms that are used, or ask the operator to raise the setting.",
+    "Define the terms that are used.",
   ),
   TOO_MANY_REFERENCES: limit(
     "A property of an entity has more values than MAX_CRATE_REFERENCES.",
-    "Name fewer, by way of folders (Dataset) that have parts of their own, or ask the " +
-      "operator to raise the setting.",
+    "Name fewer, by way of folders (Dataset) that have parts of their own.",
   ),
   NESTED_ENTITIES: limit(
     "Entities are nested deeper than MAX_CRATE_NESTING.",
@@ -154,8 +152,7 @@ export const FINDING_CODES = {
   ),
   RECORDS_TOO_LARGE: limit(
     "The records of the crate have more bytes than MAX_CRATE_RECORD_BYTES.",
-    "Shorten parts that many entities repeat, such as a long inline `@context`, or ask " +
-      "the operator to raise the setting.",
+    "Shorten parts that many entities repeat, such as a long inline `@context`.",
   ),
   json_invalid: content(
     "The metadata is not JSON.",

@@ -140,9 +140,9 @@ function limitsOf(config: Config): TableLimits {
     names: {
       ...DEFAULT_LIMITS.names,
       maxText: "TABLE_MAX_TEXT",
-      maxCell: "TABLE_MAX_CELL",
-      maxRow: "TABLE_MAX_ROW",
-      maxColumns: "TABLE_MAX_COLUMNS",
+      maxCell: "--max-cell of arkgraph schema validate",
+      maxRow: "--max-row of arkgraph schema validate",
+      maxColumns: "--max-columns of arkgraph schema validate",
       encoding: undefined,
     },
   };

@@ -45,7 +45,7 @@ export interface SentDocument {
   document: Uint8Array;
   /** The kind to validate a single record as; else its `@type` decides. */
   kind: string | undefined;
-  /** Setting MAX_JSON_DEPTH. */
+  /** Bound MAX_JSON_DEPTH. */
   maxDepth: number;
 }
 

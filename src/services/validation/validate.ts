@@ -10,11 +10,11 @@ import { type RecordToCheck, readSent, type SentDocument, type ShapeReport } fro
 import type { ShapesInput, validateByShapes } from "./validate-by-shapes.js";
 
 interface ValidationLimits {
-  /** Setting VALIDATE_TIMEOUT in ms. */
+  /** Bound VALIDATE_TIMEOUT in ms. */
   timeout: number;
-  /** Setting VALIDATE_MEMORY in bytes. */
+  /** Bound VALIDATE_MEMORY in bytes. */
   memory: number;
-  /** Setting VALIDATE_MAX_RESULTS. */
+  /** Bound VALIDATE_MAX_RESULTS. */
   results: number;
 }
 

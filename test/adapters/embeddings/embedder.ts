@@ -1,10 +1,10 @@
 import { embedderOf } from "../../../src/app/compose.js";
-import { readConfig } from "../../../src/config/config.js";
+import { configWithBounds } from "../../support/config.js";
 import type { Embedder } from "../../../src/adapters/embeddings/port.js";
 
 /** As the registry makes it of these settings. */
 export async function embedderWith(settings: Record<string, string>): Promise<Embedder> {
-  return (await embedderOf(readConfig({ EMBEDDINGS_MODEL: "e5-passage", ...settings })))!;
+  return (await embedderOf(configWithBounds({ EMBEDDINGS_MODEL: "e5-passage", ...settings })))!;
 }
 
 export const lengthOf = (vector: Float32Array): number => Math.hypot(...vector);

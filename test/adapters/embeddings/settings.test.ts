@@ -8,9 +8,7 @@ const URL = "http://127.0.0.1:8000/v1";
 describe("The settings of an embeddings server", () => {
   it("are unset by default, and then there is no server", async () => {
     expect(await embedderOf(readConfig({}))).toBeUndefined();
-    expect(
-      await embedderOf(readConfig({ EMBEDDINGS_KEY: "key", EMBEDDINGS_BATCH: "8" })),
-    ).toBeUndefined();
+    expect(await embedderOf(readConfig({ EMBEDDINGS_KEY: "key" }))).toBeUndefined();
   });
   it.each([
     [{ EMBEDDINGS_URL: URL }, "EMBEDDINGS_MODEL"],
@@ -49,11 +47,7 @@ describe("The settings of an embeddings server", () => {
     ["EMBEDDINGS_QUERY_PREFIX", "a\0"],
     ["EMBEDDINGS_KEY", "hunter2 hunter3"],
     ["EMBEDDINGS_KEY", "hunter2é"],
-    ["EMBEDDINGS_BATCH", "0"],
-    ["EMBEDDINGS_BATCH", "257"],
     ["EMBEDDINGS_MAX_TEXT", "4K"],
-    ["EMBEDDINGS_POOL", "0"],
-    ["EMBEDDINGS_TIMEOUT", "10ms"],
   ])("%s is not %j", (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(
       new RegExp(`^${name}.* is not valid: expected `),

@@ -1,6 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { describe, expect, it } from "vitest";
+import { BOUNDS } from "../../../src/config/bounds.js";
 import { SETTINGS } from "../../../src/config/config.js";
 import { KIND_NAMES, PUBLICATION_STATUSES } from "../../../src/model/kind.js";
 import { openApiDocument } from "../../../src/rest/document.js";
@@ -272,7 +273,7 @@ describe("what the files of openapi/ write by hand of what the code knows", () =
     const limit = SETTINGS.EVIDENCE_LIMIT.default;
     expect(parameter("query_evidence", "limit")).toMatchObject({ default: limit });
     expect(text).toContain(
-      `At most ${SETTINGS.VALIDATE_MAX_RESULTS.default} results (VALIDATE_MAX_RESULTS)`,
+      `At most ${BOUNDS.VALIDATE_MAX_RESULTS.value} results (VALIDATE_MAX_RESULTS)`,
     );
   });
 });

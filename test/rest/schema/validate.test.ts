@@ -191,12 +191,12 @@ describe("POST /schema/ark:…/validate", () => {
     [
       "a cell that is too long",
       `${"x".repeat(70_000)}\n`,
-      /column 0 of row 0 \(line 1\) is longer than 64 KiB: raise TABLE_MAX_CELL/,
+      /column 0 of row 0 \(line 1\) is longer than 64 KiB: raise --max-cell of arkgraph schema validate/,
     ],
     [
       "little that unpacks to much",
       new Uint8Array(gzipSync(Buffer.alloc(9 << 20, "B,RRS1\n"))),
-      /its text is longer than 8 MiB: raise TABLE_MAX_TEXT/,
+      /its text is longer than 8 MiB \(TABLE_MAX_TEXT\)/,
     ],
   ])("refuses data that are %s with 422 at the file", async (_what, table, message) => {
     const { status, body } = await validate(table, "ark:99999/schema-free");

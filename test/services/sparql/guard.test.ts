@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { SETTINGS } from "../../../src/config/config.js";
+import { readConfig } from "../../../src/config/config.js";
 import { ServiceError } from "../../../src/errors.js";
 import { CpuPool } from "../../../src/services/cpu-pool.js";
 import { type GuardLimits, QueryGuard } from "../../../src/services/sparql/answer.js";
@@ -8,9 +8,7 @@ import { check } from "../../../src/services/sparql/guard/check.js";
 import { scan } from "../../../src/services/sparql/guard/scan.js";
 import { grammarQuery } from "../../support/sparql-grammar.js";
 
-const LIMITS = Object.fromEntries(
-  Object.entries(SETTINGS).map(([name, setting]) => [name, setting.default]),
-) as unknown as GuardLimits;
+const LIMITS: GuardLimits = readConfig({});
 const BASE = "https://registry.example/sparql";
 const cpu = new CpuPool();
 const guard = new QueryGuard(LIMITS, cpu);

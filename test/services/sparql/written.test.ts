@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { Store } from "oxigraph";
 import { describe, expect, it } from "vitest";
-import { SETTINGS } from "../../../src/config/config.js";
-import { check, type CheckLimits } from "../../../src/services/sparql/guard/check.js";
+import { readConfig } from "../../../src/config/config.js";
+import { check } from "../../../src/services/sparql/guard/check.js";
 import { grammarQuery } from "../../support/sparql-grammar.js";
 
 // A query that the guard changes is written anew: it must mean what the query meant.
@@ -10,9 +10,7 @@ const BASE = "http://x/sparql";
 /** The closures may be nested as deep as the paths: what the guard refuses is not the subject here. */
 const DEEPEST_PATH = 3;
 const LIMITS = {
-  ...(Object.fromEntries(
-    Object.entries(SETTINGS).map(([name, setting]) => [name, setting.default]),
-  ) as unknown as CheckLimits),
+  ...readConfig({}),
   SPARQL_MAX_CLOSURES: DEEPEST_PATH,
 };
 const HIDDEN = { prefix: "urn:own:", predicate: "urn:own:at", graph: "urn:own:graph" };
