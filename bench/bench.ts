@@ -3,8 +3,7 @@ import type { LoadGenerator } from "./support/load.js";
 import type { Sizes } from "./sizes.js";
 
 /** The wanted value of a ratio: figure ÷ baseline. */
-export type Wanted =
-  { atLeast: number } | { atMost: number } | { within: number } | { below: number };
+export type Wanted = { atLeast: number } | { atMost: number } | { below: number };
 
 /** One line of the report. */
 export interface Figure {
@@ -50,6 +49,5 @@ export function isMet(figure: Figure): boolean | undefined {
   if ("below" in wanted) return value < wanted.below;
   const ratio = ratioOf(figure)!;
   if ("atLeast" in wanted) return ratio >= wanted.atLeast;
-  if ("atMost" in wanted) return ratio <= wanted.atMost;
-  return Math.abs(ratio - 1) <= wanted.within;
+  return ratio <= wanted.atMost;
 }

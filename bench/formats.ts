@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { pipeline } from "node:stream/promises";
 import yazl from "yazl";
-import { formatsOf } from "../src/services/formats/table.js";
 import type { Bench, Figure } from "./bench.js";
 import { Client } from "./support/client.js";
 import { alternating, timed } from "./support/measure.js";
@@ -14,13 +13,11 @@ import { uploadFile } from "./support/upload.js";
 /** ms for the Croissant document of a crate of 10,000 files. */
 const CROISSANT_MS = 1500;
 const CROISSANT_MIB = 64;
-/** How much more than a plain fetch of the record a format may cost. */
-const MOST_TIMES = 3;
 
 const ROOT = "ark:99999/bench-formats";
 const DATASET = "ark:99999/bench-formats/described";
 
-/** Formats of a described dataset against the record itself, and Croissant of a crate of many files. */
+/** The Croissant document of a crate of many files. */
 export const formats: Bench = async ({ sizes, folder, say }) => {
   const dataDir = await folder();
   const archive = join(dataDir, "crate.zip");
@@ -58,27 +55,6 @@ export const formats: Bench = async ({ sizes, folder, say }) => {
         wanted: { below: CROISSANT_MIB },
       },
     );
-    const fetching = (name: string) => async (): Promise<number> =>
-      (await timed(async () => {
-        for (let count = 0; count < sizes.fetches; count++)
-          await (await client.get(`/${DATASET}?format=${name}`)).arrayBuffer();
-      })) / sizes.fetches;
-    for (const { name } of formatsOf("dataset")) {
-      // The page shows more than the record; the plain fetch is the baseline.
-      if (name === "html" || name === "jsonld" || name === "json") continue;
-      const times = await alternating(sizes.rounds + 1, {
-        format: fetching(name),
-        plain: fetching("jsonld"),
-      });
-      say(`${name}: ${(times.format / times.plain).toFixed(1)} plain fetches`);
-      figures.push({
-        name: `a dataset as ${name}`,
-        value: times.format,
-        unit: "ms",
-        baseline: { name: "as JSON-LD", value: times.plain },
-        wanted: { atMost: MOST_TIMES },
-      });
-    }
     return figures;
   } finally {
     await server.stop();

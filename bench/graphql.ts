@@ -82,7 +82,7 @@ export const graphql: Bench = async ({ sizes, stores, load, say }) => {
           name: `REST: the page, then ${computations.size} computations and the owner`,
           value: rest,
         },
-        wanted: { atMost: 1.5 },
+        wanted: { atMost: 2 },
       },
       {
         name: `GraphQL page of ${page} with owner and computation`,
@@ -95,7 +95,7 @@ export const graphql: Bench = async ({ sizes, stores, load, say }) => {
         value: measured.single,
         unit: "/s",
         baseline: { name: "REST, one record", value: measured.resolve },
-        wanted: { atLeast: 0.5 },
+        wanted: { atLeast: 0.4 },
       },
     ];
   } finally {

@@ -47,12 +47,13 @@ export const memory: Bench = async ({ sizes, stores, folder }) => {
     `${(((value - empty) * 1024) / sizes.startRecords).toFixed(1)} KiB a record`;
   const name = `idle, ${sizes.startRecords} records`;
   return [
-    { name: "idle, empty", value: empty, unit: "MiB" },
+    { name: "idle, empty", value: empty, unit: "MiB", wanted: { below: 200 } },
     {
       name,
       value: full.before,
       unit: "MiB",
       baseline,
+      wanted: { below: 750 },
       note: `${note(full.before)}; ready for evidence ${full.loaded.toFixed(1)} s after the start`,
     },
     {

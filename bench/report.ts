@@ -23,7 +23,7 @@ function wantedText(wanted: Wanted | undefined, unit: string): string {
   if (!wanted) return "";
   if ("below" in wanted) return `< ${wanted.below} ${unit}`;
   if ("atLeast" in wanted) return `≥ ${shown(wanted.atLeast)}`;
-  return "atMost" in wanted ? `≤ ${wanted.atMost}` : `1 ± ${wanted.within}`;
+  return `≤ ${wanted.atMost}`;
 }
 
 function row(bench: string, figure: Figure): string[] {

@@ -23,7 +23,6 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   "reads-under-load": async () => (await import("./reads-under-load.js")).readsUnderLoad,
   intake: async () => (await import("./intake.js")).intake,
   "large-crates": async () => (await import("./large-crates.js")).largeCrates,
-  objects: async () => (await import("./objects.js")).objects,
   evidence: async () => (await import("./evidence.js")).evidence,
   resolve: async () => (await import("./resolve.js")).resolve,
   lists: async () => (await import("./lists.js")).lists,
@@ -32,7 +31,6 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   graphql: async () => (await import("./graphql.js")).graphql,
   pages: async () => (await import("./pages.js")).pages,
   search: async () => (await import("./search.js")).search,
-  sparql: async () => (await import("./sparql.js")).sparql,
 };
 
 /** Those that take an hour or more, or need programs that few machines have: only by name. */

@@ -15,7 +15,7 @@ const EACH = 2_000;
 /** Minutes that a registry has to grow to its size, of a long run; of a short one a quarter. */
 const GROWS = 15;
 /** MiB an hour. */
-const SLOPE = 5;
+const SLOPE = 25;
 /** Entities of an uploaded crate. */
 const ENTITIES = 40;
 /** Datasets that are changed and asked for again, and crates that stay; the newest. */
