@@ -231,6 +231,7 @@ function figures({ agree, records, index }: CheckedIndex): string {
           : "not comparable: the records changed during the check",
     ],
   ];
+  // oxlint-disable-next-line arkgraph/spread-into-call -- rows of a printed table
   const width = Math.max(...rows.map(([label]) => label.length));
   return rows.map(([label, value]) => `${label.padEnd(width)}  ${value}\n`).join("");
 }

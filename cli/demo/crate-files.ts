@@ -83,6 +83,7 @@ function drawFigure(points: readonly Placed[]): Image {
     plot(image, at, FIGURE_SIZE - MARGIN, INK);
   }
   const scale = (values: number[]) => {
+    // oxlint-disable-next-line arkgraph/spread-into-call -- points of the demo's figure
     const [least, most] = [Math.min(...values), Math.max(...values)];
     return (value: number) =>
       MARGIN + 16 + ((value - least) / (most - least || 1)) * (FIGURE_SIZE - 2 * MARGIN - 32);
@@ -425,6 +426,7 @@ function component(rows: readonly (readonly number[])[]): number[] {
     const next = direction.map((_, column) =>
       rows.reduce((sum, row) => sum + dot(row, direction) * row[column]!, 0),
     );
+    // oxlint-disable-next-line arkgraph/spread-into-call -- a vector of the demo
     const length = Math.hypot(...next) || 1;
     direction = next.map((value) => value / length);
   }

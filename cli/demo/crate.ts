@@ -166,6 +166,7 @@ function describeCrate(fields: readonly Field[], files: readonly CrateFile[]): s
       agent: to(AUTHOR),
       usedSample: to(PATHS.samples),
       usedInstrument: to(MICROSCOPE),
+      // oxlint-disable-next-line arkgraph/spread-into-call -- files of the demo
       generated: to(...images),
     },
     {
@@ -176,6 +177,7 @@ function describeCrate(fields: readonly Field[], files: readonly CrateFile[]): s
       license: to(LICENSE),
       author: to(AUTHOR),
       generatedBy: to(ACQUISITION),
+      // oxlint-disable-next-line arkgraph/spread-into-call -- files of the demo
       hasPart: to(...images),
     },
     ...fields.map((field) =>
@@ -195,6 +197,7 @@ function describeCrate(fields: readonly Field[], files: readonly CrateFile[]): s
       {
         command: "python software/embed_images.py images/*.png > results/embeddings.csv",
         usedSoftware: to(PATHS.embedScript),
+        // oxlint-disable-next-line arkgraph/spread-into-call -- files of the demo
         usedDataset: to(...images),
         generated: to(PATHS.embeddings),
       },

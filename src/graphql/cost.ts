@@ -139,6 +139,7 @@ function pageOf(
     const sent = value?.kind === Kind.VARIABLE ? variables[value.name.value] : undefined;
     return typeof sent === "number" && sent >= 1 ? sent : [];
   });
+  // oxlint-disable-next-line arkgraph/spread-into-call -- first and last
   return given.length === 0 ? usual : Math.max(...given);
 }
 

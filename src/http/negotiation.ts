@@ -28,6 +28,7 @@ export function expectedRevision(req: IncomingMessage): number | undefined {
   const header = req.headers["if-match"]?.trim();
   if (header === undefined || header === "" || header === "*") return undefined;
   return Math.max(
+    // oxlint-disable-next-line arkgraph/spread-into-call -- a header, of 16 KiB at most
     ...header
       .split(",")
       .map((tag) =>

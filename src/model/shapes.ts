@@ -157,6 +157,7 @@ function propertyShape(
   if (kind.loose) return statements;
   if (field.required && !field.nullable && !isList(field))
     statements.push({ predicate: curie("sh:minCount"), object: integer(1) });
+  // oxlint-disable-next-line arkgraph/spread-into-call -- statements of one field
   statements.push(...valueType(writer, field));
   if (field.minLength !== undefined)
     statements.push({ predicate: curie("sh:minLength"), object: integer(field.minLength) });

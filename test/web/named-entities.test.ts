@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EntityIds } from "../../src/identifiers/entity-ids.js";
+import { withUrls } from "../../src/web/pages/record/details.js";
 import { crate, type Entity } from "../support/crates.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { Json, User } from "../support/registry-client.js";
@@ -197,5 +199,15 @@ describe.skipIf(CASES === undefined)("a case", () => {
       expect(experiment).toContain(label);
     const body = experiment.replace(/<script[^]*?<\/script>|href="[^"]*"|title="[^"]*"/g, "");
     expect(body).not.toMatch(/person-abc-17d7ecb5|pv-1-c0d39746|comment-1-f188f13d|&lt;p&gt;/);
+  });
+});
+
+it("looks up the URLs of a document with hundreds of thousands of members", () => {
+  const url = "https://orcid.org/0000-0002-1825-0097";
+  const members = Object.fromEntries(Array.from({ length: 300_000 }, (_, at) => [`m${at}`, at]));
+  const { ark } = new EntityIds("ark:99999/crate").of(url, "") as { ark: string };
+  const names = new Map([[ark, { name: "Josiah Carberry", kind: null }]]);
+  expect(withUrls(names, { members, author: url }, "ark:99999/crate").get(url)).toMatchObject({
+    name: "Josiah Carberry",
   });
 });

@@ -416,6 +416,7 @@ export class EndpointEmbedder implements Embedder {
     const vectors: Float32Array[] = [];
     while (vectors.length < inputs.length)
       vectors.push(
+        // oxlint-disable-next-line arkgraph/spread-into-call -- vectors of one call, EMBEDDINGS_BATCH at most
         ...(await this.#taken(inputs.slice(vectors.length, vectors.length + this.#chunk), (chunk) =>
           this.#timed(chunk.length, () =>
             this.#embed(model, prefix, chunk, { timeout, setting: "EMBEDDINGS_TIMEOUT", signal }),

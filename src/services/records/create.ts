@@ -384,6 +384,7 @@ function brokenRules(
 ): ValidationItem[] {
   const problems = validateRecord(KINDS[kind], value, at);
   if (kind === "schema" && isObject(value) && isObject(value["properties"]))
+    // oxlint-disable-next-line arkgraph/spread-into-call -- ends after MAX_FINDINGS
     problems.push(...propertyProblems(value["properties"], [...at, "properties"]));
   return problems;
 }

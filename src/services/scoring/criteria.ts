@@ -365,6 +365,7 @@ const fairness = {
             : together(had, statusOf(unarchived), statusOf(embargoed));
       return {
         status: whether,
+        // oxlint-disable-next-line arkgraph/spread-into-call -- a few names or sentences
         details: sentence(...notes),
         evidence: parts.total === 0 ? [whole(facts)] : evidenceOf(parts, unarchived, embargoed),
       };
@@ -385,6 +386,7 @@ const fairness = {
         status: together(statusOf(explained), statusOf(registered)),
         details: sentence(
           shareText(explained, "records", "have all their terms explained by their context"),
+          // oxlint-disable-next-line arkgraph/spread-into-call -- a few names or sentences
           ...lost,
           registered.total === 0
             ? "no file states a format"
@@ -458,6 +460,7 @@ const preModelExplainability = {
       const { fields } = facts.root;
       const parts = Object.entries(DATASHEET).map(([part, names]) => ({
         part,
+        // oxlint-disable-next-line arkgraph/spread-into-call -- a few names or sentences
         place: fields.first(...names)?.place,
         name: names[0]!,
       }));

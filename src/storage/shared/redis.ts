@@ -56,6 +56,7 @@ export class RedisMemory implements SharedMemory {
       ];
       const store = new RedisStore({
         prefix,
+        // oxlint-disable-next-line arkgraph/spread-into-call -- arguments of the rate limiter's commands
         sendCommand: (...all: string[]) => command(...(all as [string, ...string[]])),
       });
       counter = store.init({ windowMs: window } as Options).then(() => store);

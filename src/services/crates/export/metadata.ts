@@ -137,6 +137,7 @@ function partsOf(context: JsonValue | undefined): JsonObject[] {
   let parts: JsonObject[] = [];
   for (const part of Array.isArray(context) ? context : [context]) {
     if (part === null) parts = [];
+    // oxlint-disable-next-line arkgraph/spread-into-call -- parts of a bundled context
     else if (typeof part === "string") parts.push(...partsOf(bundledTerms(part)));
     else if (isObject(part)) parts.push(part);
   }

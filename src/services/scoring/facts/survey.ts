@@ -212,11 +212,14 @@ function addressOf(
     "downloadUrl",
   ],
 ): string | undefined {
-  return fields
-    .references(...names)
-    .find((text) =>
-      /^(?:https?|s?ftps?|s3|gs|doi|ark|git|git\+https?|globus|ipfs|swh):/i.test(text.trim()),
-    );
+  return (
+    fields
+      // oxlint-disable-next-line arkgraph/spread-into-call -- names of a few fields
+      .references(...names)
+      .find((text) =>
+        /^(?:https?|s?ftps?|s3|gs|doi|ark|git|git\+https?|globus|ipfs|swh):/i.test(text.trim()),
+      )
+  );
 }
 
 const hasSource = (fields: Fields): boolean =>

@@ -211,6 +211,7 @@ class Hiding {
     for (const key of ["where", "patterns"]) {
       const patterns = part[key];
       if (Array.isArray(patterns) && part["type"] !== "union")
+        // oxlint-disable-next-line arkgraph/spread-into-call -- SPARQL_MAX_PATTERNS at most
         patterns.push(...this.#filtersFor(patterns as Pattern[]));
     }
   }

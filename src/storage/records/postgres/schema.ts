@@ -696,5 +696,6 @@ async function bringUp(session: Session): Promise<void> {
     }
   }
   await session.query(SET, [KNOWN]);
+  // oxlint-disable-next-line arkgraph/spread-into-call -- versions of the schema
   await session.query(SET_NEEDS, [Math.max(...MIGRATIONS.map(({ needs }) => needs))]);
 }

@@ -185,6 +185,7 @@ export function statement<R extends Row = Row>(
   if (!isStorableText(text)) throw new StatementError("SQL", "SQL is well-formed text without NUL");
   const parameters = Math.max(
     0,
+    // oxlint-disable-next-line arkgraph/spread-into-call -- parameters of one of the service's statements
     ...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)),
   );
   return {

@@ -116,6 +116,7 @@ export class Committer {
       linked: new Set(),
     };
     this.#projection.begin();
+    // oxlint-disable-next-line arkgraph/spread-into-call -- a method of that name, not Function.prototype.apply
     const records = this.#records.apply(commit.records, step);
     this.#owners.checkDeleted(step.links);
     this.#links.apply(step);
@@ -306,6 +307,7 @@ export class GroupCommit {
     const { id, call, args } = request;
     this.#connection.exec("SAVEPOINT request");
     try {
+      // oxlint-disable-next-line arkgraph/spread-into-call -- arguments of one of the store's calls
       const result = (this.#handlers[call] as (...all: unknown[]) => unknown)(...args);
       this.#connection.exec("RELEASE request");
       return { id, result };

@@ -186,6 +186,7 @@ export class ObjectWrites {
       objects.map((o) => [identity(o.sha256, o.size, o.mediaType, o.name, o.role), o]),
     );
     for (const [id, ...object] of this.#current.all([record])) {
+      // oxlint-disable-next-line arkgraph/spread-into-call -- columns of a row
       if (!wanted.delete(identity(...object))) this.#end.put([revision, id]);
     }
     this.add(record, [...wanted.values()], revision);

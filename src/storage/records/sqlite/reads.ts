@@ -201,6 +201,7 @@ export class ListReads {
         values.push(folded, id);
       } else {
         where.push(`${chosen.id} ${order === "created" ? ">" : "<"} ?`);
+        // oxlint-disable-next-line arkgraph/spread-into-call -- one number
         values.push(...readNumbers(after, 1));
       }
     }

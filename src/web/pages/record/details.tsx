@@ -29,8 +29,9 @@ export function withUrls(names: Names, document: JsonObject, crate: string | nul
   const open: JsonValue[] = [document];
   let seen = 0;
   for (let value = open.pop(); value !== undefined && seen < MOST_URLS; value = open.pop()) {
-    if (Array.isArray(value)) open.push(...value.slice(0, MOST_URLS));
-    else if (isObject(value)) open.push(...Object.values(value));
+    // One by one: all values of an entity of megabytes would not fit on the stack.
+    if (Array.isArray(value)) for (const each of value.slice(0, MOST_URLS)) open.push(each);
+    else if (isObject(value)) for (const each of Object.values(value)) open.push(each);
     if (typeof value !== "string" || !isWebAddress(value)) continue;
     seen++;
     const entity = ids.of(value, "");

@@ -22,6 +22,7 @@ export function checkCommit(commit: Commit): void {
   if (account) {
     checkTexts(
       "the account",
+      // oxlint-disable-next-line arkgraph/spread-into-call -- members of an account change
       ...Object.values(account).filter((value) => typeof value === "string"),
     );
     if (account.op !== "delete" && account.spends)
