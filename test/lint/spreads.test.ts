@@ -17,7 +17,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
     "a header, of 16 KiB at the most",
   "src/storage/shared/redis.ts: command(...(all as [string, ...string[]]))":
     "arguments of the rate limiter's own commands",
-  'src/services/records/create.ts: problems.push(...propertyProblems(value["properties"], [...at, "properties"]))':
+  'src/services/records/validate.ts: problems.push(...propertyProblems(value["properties"], [...at, "properties"]))':
     "ends after MAX_FINDINGS",
   "src/graphql/cost.ts: Math.max(...given)": "first and last",
   "src/storage/records/postgres/schema.ts: Math.max(...MIGRATIONS.map(({ needs }) => needs))":

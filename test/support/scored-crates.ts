@@ -4,7 +4,7 @@ import { arkKey } from "../../src/identifiers/ark.js";
 import type { JsonObject } from "../../src/model/field.js";
 import { kindOfTypes, typeNames } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds.js";
-import { stateOf } from "../../src/services/records/create.js";
+import { stateOf } from "../../src/services/records/state.js";
 import { Share } from "../../src/services/scoring/facts/fields.js";
 import { gather } from "../../src/services/scoring/facts/gather.js";
 import { type AiReadyScore, scoreOf } from "../../src/services/scoring/score.js";

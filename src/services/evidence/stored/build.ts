@@ -13,7 +13,7 @@ import type { Submission } from "../../../storage/records/submissions-port.js";
 import type { Caller } from "../../access/rules.js";
 import { queued } from "../../crates/submissions.js";
 import type { Deps } from "../../deps.js";
-import { stateOf } from "../../records/create.js";
+import { stateOf } from "../../records/state.js";
 import { findLive } from "../../records/find.js";
 import {
   identifierOf,
@@ -21,7 +21,7 @@ import {
   questionOf,
   withoutForgotten,
 } from "../../records/forgotten.js";
-import { changedPointers } from "../../records/replace.js";
+import { changedPointers } from "../../records/state.js";
 import { parseDocument } from "../../records/view.js";
 import { checkRange } from "../types.js";
 import { builtMembers, documentAround } from "./document.js";
