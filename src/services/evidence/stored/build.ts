@@ -9,7 +9,7 @@ import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import type { AssertedBy, Direction } from "../../../model/provenance.js";
 import type { RecordStore, RecordWrite, StoredRecord } from "../../../storage/records/port.js";
-import type { Submission } from "../../../storage/records/submissions-port.js";
+import type { Submission } from "../../../storage/records/port/submissions.js";
 import type { Caller } from "../../access/rules.js";
 import { queued } from "../../crates/submissions.js";
 import type { Deps } from "../../deps.js";
