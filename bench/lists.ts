@@ -4,7 +4,7 @@ import { arkKey } from "../src/identifiers/ark.js";
 import type { JsonObject } from "../src/model/field.js";
 import { KINDS } from "../src/model/kinds.js";
 import { licenceOf } from "../src/model/licences.js";
-import type { RecordFilter, RecordOrder } from "../src/storage/records/selection-port.js";
+import type { RecordFilter, RecordOrder } from "../src/storage/records/port/selection.js";
 import { openSqliteRecordStore } from "../src/storage/records/sqlite/index.js";
 import type { Bench, Figure } from "./bench.js";
 

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../src/model/field.js";
 import { withDefaults } from "../../src/model/json-schema.js";
 import type { KindName } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds.js";
-import { stateOf } from "../../src/services/records/create.js";
+import { stateOf } from "../../src/services/records/state.js";
 import type { RecordWrite } from "../../src/storage/records/port.js";
 import { documentsHere } from "../../test/support/documents-here.js";
 

@@ -32,7 +32,7 @@ import type { OpenQueries, QueryEngine } from "../storage/graph/port.js";
 import { openObjects, prepareObjects } from "../storage/objects/location.js";
 import type { RecordStore } from "../storage/records/port.js";
 import { makePrivate } from "../storage/records/sqlite/connection.js";
-import type { Submission } from "../storage/records/submissions-port.js";
+import type { Submission } from "../storage/records/port/submissions.js";
 import { LocalMemory, type SharedMemory } from "../storage/shared/port.js";
 import { endpointAddress, objectsOf, openEndpoint, openRecords } from "./open-stores.js";
 import {

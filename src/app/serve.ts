@@ -2,7 +2,7 @@ import type { AddressInfo, Server } from "node:net";
 import { compose, type Registry } from "./compose.js";
 import type { Config } from "../config/config.js";
 import type { MetricsListener } from "./metrics.js";
-import { firstAdminToken } from "../services/accounts/accounts.js";
+import { firstAdminToken } from "../services/accounts/user-account.js";
 import type { Log } from "../log.js";
 
 /** A registry that answers requests. */

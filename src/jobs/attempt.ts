@@ -1,7 +1,7 @@
 /** One attempt at a submission, the same for every queue. */
 import { isOutage } from "../errors.js";
 import type { Finding } from "../model/findings.js";
-import type { Submission, SubmissionStore } from "../storage/records/submissions-port.js";
+import type { Submission, SubmissionStore } from "../storage/records/port/submissions.js";
 import { type JobHandler, type Progress, reached } from "./port.js";
 import { JobAborted } from "./running.js";
 

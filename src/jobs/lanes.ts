@@ -1,4 +1,4 @@
-import type { Submission, SubmissionType } from "../storage/records/submissions-port.js";
+import type { Submission, SubmissionType } from "../storage/records/port/submissions.js";
 import type { JobStore } from "./attempt.js";
 import type { JobHandler, JobQueue, Progress } from "./port.js";
 

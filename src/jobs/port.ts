@@ -1,5 +1,5 @@
 import { channel } from "node:diagnostics_channel";
-import type { Submission } from "../storage/records/submissions-port.js";
+import type { Submission } from "../storage/records/port/submissions.js";
 
 export interface Progress {
   stage: string;

@@ -7,7 +7,7 @@ import { checkedJson, readJson, readMultipart, takeFile } from "../http/body.js"
 import { expectedRevision } from "../http/negotiation.js";
 import type { JsonValue } from "../model/field.js";
 import type { StagedFile } from "../services/records/stored-content.js";
-import { checked } from "../services/records/create.js";
+import { checked } from "../services/records/validate.js";
 import { sendWritten } from "./record-forms.js";
 import { patchRecord } from "./records.js";
 import { arkOf, type Handler, type Handlers, type RestRequest } from "./request.js";

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Outage, ServiceError } from "../../src/errors.js";
 import type { Job, JobQueue } from "../../src/jobs/port.js";
-import type { SubmissionStore } from "../../src/storage/records/submissions-port.js";
+import type { SubmissionStore } from "../../src/storage/records/port/submissions.js";
 import { MemorySubmissions } from "../support/memory-submissions.js";
 
 export interface QueueOptions {

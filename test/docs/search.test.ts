@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
 import { LARGEST_OFFSET, MOST_FACET_VALUES } from "../../src/services/search/search.js";
 import { FACETED, RANKED } from "../../src/storage/records/search.js";
-import { STATISTICS_KEYS } from "../../src/storage/records/selection-port.js";
+import { STATISTICS_KEYS } from "../../src/storage/records/port/selection.js";
 import { bodyOf } from "../support/bodies.js";
 import { type Person, startServer, type TestServer } from "../support/server.js";
 import { hasTools } from "../support/shell-tools.js";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe } from "vitest";
 import { BullMqJobQueue } from "../../src/jobs/bullmq/job-queue.js";
 import { RedisLink } from "../../src/storage/redis.js";
-import type { SubmissionStore } from "../../src/storage/records/submissions-port.js";
+import type { SubmissionStore } from "../../src/storage/records/port/submissions.js";
 import { jobQueueConformance } from "../conformance/job-queue.js";
 import { RedisServer, redisInstalled } from "../support/servers/redis.js";
 

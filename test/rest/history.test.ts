@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { arkKey } from "../../src/identifiers/ark.js";
 import type { JsonObject } from "../../src/model/field.js";
 import { KINDS } from "../../src/model/kinds.js";
-import { stateOf } from "../../src/services/records/create.js";
+import { stateOf } from "../../src/services/records/state.js";
 import { bodyOf, WRITABLE } from "../support/bodies.js";
 import { PASSWORD, type Person, startServer, type TestServer } from "../support/server.js";
 

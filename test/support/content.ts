@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { KINDS } from "../../src/model/kinds.js";
 import type { Deps } from "../../src/services/deps.js";
 import { announce } from "../../src/services/objects/damage.js";
-import { stateOf } from "../../src/services/records/create.js";
+import { stateOf } from "../../src/services/records/state.js";
 import { parseDocument } from "../../src/services/records/view.js";
 import type { ObjectReference, StoredRecord } from "../../src/storage/records/port.js";
 

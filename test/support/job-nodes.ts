@@ -6,7 +6,7 @@ import { BullMqJobQueue, type BullMqQueueOptions } from "../../src/jobs/bullmq/j
 import type { Job } from "../../src/jobs/port.js";
 import { packageRoot } from "../../src/package-root.js";
 import { RedisLink } from "../../src/storage/redis.js";
-import type { Submission } from "../../src/storage/records/submissions-port.js";
+import type { Submission } from "../../src/storage/records/port/submissions.js";
 import { MemorySubmissions } from "./memory-submissions.js";
 import type { RedisServer } from "./servers/redis.js";
 

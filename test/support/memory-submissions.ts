@@ -3,7 +3,7 @@ import type {
   SubmissionClose,
   SubmissionPage,
   SubmissionStore,
-} from "../../src/storage/records/submissions-port.js";
+} from "../../src/storage/records/port/submissions.js";
 
 /**
  * A SubmissionStore in memory, for tests of the code above the port. Crates count as never deleted.

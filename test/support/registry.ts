@@ -11,7 +11,7 @@ import { openFileObjects } from "../../src/storage/objects/files/store.js";
 import type { ObjectStore } from "../../src/storage/objects/port.js";
 import { openSqliteRecordStore } from "../../src/storage/records/sqlite/index.js";
 import type { RecordStore, StoredRecord } from "../../src/storage/records/port.js";
-import type { Submission } from "../../src/storage/records/submissions-port.js";
+import type { Submission } from "../../src/storage/records/port/submissions.js";
 import { readCrateArchive } from "../../src/services/formats/read-crate.js";
 import { planCrate, type CratePlan } from "../../src/services/crates/plan.js";
 import {

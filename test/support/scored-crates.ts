@@ -2,18 +2,13 @@ import { createHash } from "node:crypto";
 import { readConfig } from "../../src/config/config.js";
 import { arkKey } from "../../src/identifiers/ark.js";
 import type { JsonObject } from "../../src/model/field.js";
-import { kindOfTypes, typeNames } from "../../src/model/kind.js";
+import { type PublicationStatus, kindOfTypes, typeNames } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds.js";
-import { stateOf } from "../../src/services/records/create.js";
+import { stateOf } from "../../src/services/records/state.js";
 import { Share } from "../../src/services/scoring/facts/fields.js";
 import { gather } from "../../src/services/scoring/facts/gather.js";
 import { type AiReadyScore, scoreOf } from "../../src/services/scoring/score.js";
-import type {
-  PublicationStatus,
-  RecordStore,
-  RecordWrite,
-  StoredRecord,
-} from "../../src/storage/records/port.js";
+import type { RecordStore, RecordWrite, StoredRecord } from "../../src/storage/records/port.js";
 import { documentsHere } from "./documents-here.js";
 
 /** An entity of a crate; `@id` stands behind the crate's own identifier. */

@@ -3,7 +3,7 @@ import type { Ark } from "../../identifiers/ark.js";
 import type { JsonObject } from "../../model/field.js";
 import { askedArk, type BulkResult, forEachRecord } from "../../services/records/find.js";
 import type { GivenWithdrawal } from "../../services/records/withdrawal.js";
-import { restoreRevision } from "../../services/records/update.js";
+import { restoreRevision } from "../../services/records/write.js";
 import type { RecordView } from "../../services/records/view.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { PublicationResolver, RecordResolver } from "./record-resolver.js";

@@ -15,7 +15,7 @@ import {
   type StagedFile,
   stageFile,
 } from "../../services/records/stored-content.js";
-import { checked } from "../../services/records/create.js";
+import { checked } from "../../services/records/validate.js";
 import { askedArk } from "../../services/records/find.js";
 import type { RecordView } from "../../services/records/view.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";

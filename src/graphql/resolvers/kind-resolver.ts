@@ -27,7 +27,7 @@ import { KINDS } from "../../model/kinds.js";
 import { danglingReferences } from "../../services/crates/dangling.js";
 import { readRecord } from "../../services/evidence/stored/build.js";
 import { authorsOf, partsForAuthors } from "../../services/formats/attribution.js";
-import { createRecord } from "../../services/records/create.js";
+import { createRecord } from "../../services/records/write.js";
 import { askedArk } from "../../services/records/find.js";
 import { linksFrom, linksTo } from "../../services/records/links.js";
 import {
@@ -38,7 +38,7 @@ import {
   type RecordPage,
 } from "../../services/records/list.js";
 import { isChangeable } from "../../services/records/read.js";
-import { replaceRecord } from "../../services/records/replace.js";
+import { replaceRecord } from "../../services/records/write.js";
 import type { RecordView } from "../../services/records/view.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn, attemptsFrom } from "./context.js";

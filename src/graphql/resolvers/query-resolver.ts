@@ -31,7 +31,7 @@ import {
 import { answerQuery, type SparqlRequest } from "../../services/sparql/answer.js";
 import type { OpenAnswer } from "../../storage/graph/port.js";
 import type { ScorePart, SearchedField } from "../../storage/records/port.js";
-import type { StatisticsKey } from "../../storage/records/selection-port.js";
+import type { StatisticsKey } from "../../storage/records/port/selection.js";
 import type { Context } from "./context.js";
 import { StatisticsKeyEnum } from "./selection-resolver.js";
 import { RecordFilter } from "./types/inputs.js";

@@ -39,9 +39,10 @@ import {
   readRevision,
 } from "../../services/records/read.js";
 import { type RemoveOptions, removeRecord } from "../../services/records/remove.js";
-import { replaceRecordAt } from "../../services/records/replace.js";
+import { replaceRecordAt } from "../../services/records/write.js";
 import { type SelectedRecords, selectRecords } from "../../services/records/select.js";
-import { type RecordPatch, updateRecord } from "../../services/records/update.js";
+import type { RecordPatch } from "../../services/records/patch.js";
+import { updateRecord } from "../../services/records/write.js";
 import { parseDocument, type RecordView, viewOf } from "../../services/records/view.js";
 import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
 import { eventLoop } from "../../event-loop-budget.js";

@@ -18,7 +18,7 @@ import { askedArk } from "../../services/records/find.js";
 import { CATEGORY_NAMES, type CategoryName } from "../../services/scoring/criteria.js";
 import type { Status } from "../../services/scoring/criterion.js";
 import { type AiReadyScore, readScore, requestScore } from "../../services/scoring/score.js";
-import { percentOf } from "../../storage/records/selection-port.js";
+import { percentOf } from "../../storage/records/port/selection.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { SubmissionType } from "./crate-resolver.js";
 

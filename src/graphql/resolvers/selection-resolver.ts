@@ -29,7 +29,7 @@ import {
   type ScoreBand,
   STATISTICS_KEYS,
   type StatisticsKey,
-} from "../../storage/records/selection-port.js";
+} from "../../storage/records/port/selection.js";
 import type { Context } from "./context.js";
 import { checkedRange, orderOf, RecordFilter, type RecordsArguments } from "./types/inputs.js";
 import { checkedPage, pageOf } from "./types/pages.js";

@@ -10,7 +10,7 @@ import {
 import type { Config } from "../../config/config.js";
 import { ServiceError } from "../../errors.js";
 import { type LinkLog, RedisLink } from "../../storage/redis.js";
-import type { Submission } from "../../storage/records/submissions-port.js";
+import type { Submission } from "../../storage/records/port/submissions.js";
 import { RedisMemory } from "../../storage/shared/redis.js";
 import {
   type AttemptHost,

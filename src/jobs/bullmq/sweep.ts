@@ -1,5 +1,5 @@
 import type { RedisLink } from "../../storage/redis.js";
-import type { Submission } from "../../storage/records/submissions-port.js";
+import type { Submission } from "../../storage/records/port/submissions.js";
 import type { JobStore } from "../attempt.js";
 
 /** Jobs whose state is asked for at the same time. */

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors.js";
-import type { Submission } from "../../storage/records/submissions-port.js";
+import type { Submission } from "../../storage/records/port/submissions.js";
 import {
   type AttemptHost,
   type AttemptOptions,

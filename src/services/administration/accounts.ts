@@ -11,9 +11,10 @@ import { assertMayChangeMembers, type Caller, names, assertSignedIn } from "../a
 import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 import { totalsByKind } from "../records/list.js";
-import { amendRecord } from "../records/replace.js";
+import { amendRecord, type ChangeOptions } from "../records/write.js";
 import type { RecordView } from "../records/view.js";
-import { checkPassword, hashPassword, nextValidFrom, type Attempts } from "../accounts/accounts.js";
+import { checkPassword, hashPassword } from "../accounts/passwords.js";
+import { nextValidFrom, type Attempts } from "../accounts/user-account.js";
 import { hashOf, liveCredential, newSecret } from "../accounts/credentials.js";
 
 /** @throws ServiceError `FORBIDDEN` */
@@ -223,8 +224,7 @@ export async function addGroupMember(
     deps,
     change.group,
     who,
-    { kind: "group", expectedRevision: change.expectedRevision },
-    (group) => assertMayChangeMembers(who, group),
+    membersOfGroup(change, who),
     async (group, document) => {
       const user = await findLive(deps, ark, "user");
       const members = membersOf(document);
@@ -250,8 +250,7 @@ export async function removeGroupMember(
     deps,
     change.group,
     who,
-    { kind: "group", expectedRevision: change.expectedRevision },
-    (group) => assertMayChangeMembers(who, group),
+    membersOfGroup(change, who),
     async (group, document) => {
       if (isOwner(group.owner, ark.stored)) {
         throw new ServiceError(
@@ -268,6 +267,12 @@ export async function removeGroupMember(
     },
   );
 }
+
+const membersOfGroup = ({ expectedRevision }: MembershipChange, who: Caller): ChangeOptions => ({
+  kind: "group",
+  expectedRevision,
+  assertMay: (group) => assertMayChangeMembers(who, group),
+});
 
 function userArk({ user, at }: MembershipChange): Ark {
   if (user === undefined) throw invalid(at, "Field required", "missing");

@@ -1,7 +1,7 @@
 import type { ContainerRun } from "../../adapters/containers/port.js";
 import type { Config } from "../../config/config.js";
 import { ServiceError } from "../../errors.js";
-import { arkKey, mintArk } from "../../identifiers/ark.js";
+import { mintArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { Finding } from "../../model/findings.js";
 import { withDefaults } from "../../model/json-schema.js";
@@ -10,8 +10,8 @@ import type { ObjectStore, StagedObject } from "../../storage/objects/port.js";
 import type { ObjectReference, RecordWrite, StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { contentReference, mediaTypeOf, withFacts } from "../records/stored-content.js";
-import { claimedState, stateOf } from "../records/create.js";
-import { changedPointers } from "../records/replace.js";
+import { claimedState, creationOf } from "../records/state.js";
+import { changedPointers } from "../records/state.js";
 import { withoutLines } from "../records/reserved.js";
 import { parseDocument } from "../records/view.js";
 import { quoted, RunError, runFinding } from "./findings.js";
@@ -104,8 +104,8 @@ async function created(
   claimed: JsonObject,
   objects?: ObjectReference[],
 ): Promise<Results["writes"][number]> {
-  const state = await stateOf(deps, KINDS[kind], ark, withDefaults(KINDS[kind], claimed, ark));
-  return { op: "create", ark, key: arkKey(ark), ...state, ...(objects ? { objects } : {}) };
+  const write = await creationOf(deps, KINDS[kind], ark, withDefaults(KINDS[kind], claimed, ark));
+  return objects ? { ...write, objects } : write;
 }
 
 /**

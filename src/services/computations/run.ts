@@ -16,7 +16,7 @@ import { type Job, type JobHandler, reached } from "../../jobs/port.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { Finding } from "../../model/findings.js";
 import type { StoredRecord } from "../../storage/records/port.js";
-import type { Submission } from "../../storage/records/submissions-port.js";
+import type { Submission } from "../../storage/records/port/submissions.js";
 import { assertMayChange, type Caller } from "../access/rules.js";
 import { queued } from "../crates/submissions.js";
 import type { Deps } from "../deps.js";

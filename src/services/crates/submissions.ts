@@ -5,7 +5,7 @@ import { ServiceError } from "../../errors.js";
 import { type Ark, sameArk } from "../../identifiers/ark.js";
 import { type Progress, reached } from "../../jobs/port.js";
 import type { Finding } from "../../model/findings.js";
-import type { Submission } from "../../storage/records/submissions-port.js";
+import type { Submission } from "../../storage/records/port/submissions.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { announce } from "../objects/damage.js";

@@ -2,7 +2,7 @@ import { move, transferableSymbol, valueSymbol } from "piscina";
 import { ValidationError } from "../../errors.js";
 import { parseBoundedJson } from "../../model/json/read.js";
 import { packLinks, packQuads } from "../../storage/records/codecs.js";
-import { changedPointers } from "../records/replace.js";
+import { changedPointers } from "../records/state.js";
 import { stated } from "../records/reserved.js";
 import { parseDocument } from "../records/view.js";
 import type { DocumentJobs, FromDocumentThread, ToDocumentThread } from "./run-documents.js";

@@ -12,14 +12,14 @@ import type { Finding } from "../../model/findings.js";
 import { type KindName, withArticle } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { StoredRecord } from "../../storage/records/port.js";
-import type { Submission } from "../../storage/records/submissions-port.js";
-import { assertMayChange, type Caller, mayChange } from "../access/rules.js";
+import type { Submission } from "../../storage/records/port/submissions.js";
+import { type Caller, mayChange } from "../access/rules.js";
 import { queued } from "../crates/submissions.js";
 import type { Deps } from "../deps.js";
 import { dataciteJson } from "../formats/datacite.js";
 import { doiOf, factsOf } from "../formats/facts.js";
-import { findLive } from "../records/find.js";
-import { revisionOf, unlessChanged } from "../records/replace.js";
+import { changeRecord } from "../records/write.js";
+import { revisionOf } from "../records/state.js";
 import { parseDocument, viewOf } from "../records/view.js";
 
 /** Kinds of things that are cited; people and organizations have identifiers of their own. */
@@ -158,9 +158,7 @@ export async function reserveDoi(
       "NO_DOI_SERVICE",
       "This registry registers no DOIs: its operator sets DATACITE_URL and the settings beside it.",
     );
-  return unlessChanged(ark, undefined, async () => {
-    const record = await findLive(deps, ark);
-    await assertMayChange(deps.records, who, record);
+  return changeRecord(deps, ark, who, {}, async (record) => {
     if (!CITED.has(record.kind))
       throw new ServiceError(
         "WRONG_KIND",

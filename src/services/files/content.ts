@@ -7,7 +7,6 @@ import type { KindName } from "../../model/kind.js";
 import { type ContentHeaders, contentDamaged } from "../../storage/objects/port.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import {
-  assertMayChange,
   assertMayReadArchive,
   assertMayReadContent,
   type Caller,
@@ -15,9 +14,9 @@ import {
   withoutHidden,
 } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { createRecord } from "../records/create.js";
+import { createRecord } from "../records/write.js";
 import { findLive } from "../records/find.js";
-import { amendRecord, mismatch } from "../records/replace.js";
+import { amendRecord, findChangeable } from "../records/write.js";
 import type { RecordView } from "../records/view.js";
 import {
   assertClaims,
@@ -353,44 +352,35 @@ export async function uploadContent(
   expectedRevision?: number,
 ): Promise<RecordView> {
   // Checked before a byte is stored, and again when all have arrived.
-  const target = await findLive(deps, ark, "datadownload");
-  await assertMayChange(deps.records, who, target);
-  if (expectedRevision !== undefined && expectedRevision !== target.revision)
-    throw mismatch(target, expectedRevision);
+  const options = { kind: "datadownload", expectedRevision } as const;
+  await findChangeable(deps, ark, who, options);
   const file = await stageFile(deps, incoming);
   return withStaged(deps, file, (keep) =>
-    amendRecord(
-      deps,
-      ark,
-      who,
-      { kind: "datadownload", expectedRevision },
-      (record) => assertMayChange(deps.records, who, record),
-      async (record, document) => {
-        const objects = await deps.records.objectsOf(record.ark);
-        const stored = objects.find(({ role }) => role === "content");
-        if (stored?.sha256 === file.object.sha256) {
-          // Written again nevertheless: that repairs damaged or lost bytes.
-          await keep();
-          return undefined;
-        }
-        if (!stored && !(await deps.records.contentWasDeleted(record.ark)))
-          assertClaims(document, factsOf(file), ["body", "file"]);
+    amendRecord(deps, ark, who, options, async (record, document) => {
+      const objects = await deps.records.objectsOf(record.ark);
+      const stored = objects.find(({ role }) => role === "content");
+      if (stored?.sha256 === file.object.sha256) {
+        // Written again nevertheless: that repairs damaged or lost bytes.
         await keep();
-        return {
-          document: withFacts(
-            document,
-            record.ark,
-            deps.baseUrl(),
-            file.object,
-            new Date().toISOString(),
-          ),
-          objects: [
-            ...objects.filter(({ role }) => role !== "content"),
-            contentReference(document, file),
-          ],
-        };
-      },
-    ),
+        return undefined;
+      }
+      if (!stored && !(await deps.records.contentWasDeleted(record.ark)))
+        assertClaims(document, factsOf(file), ["body", "file"]);
+      await keep();
+      return {
+        document: withFacts(
+          document,
+          record.ark,
+          deps.baseUrl(),
+          file.object,
+          new Date().toISOString(),
+        ),
+        objects: [
+          ...objects.filter(({ role }) => role !== "content"),
+          contentReference(document, file),
+        ],
+      };
+    }),
   );
 }
 

@@ -4,7 +4,7 @@ import { OF_PROJECT } from "../../model/connections.js";
 import { KIND_NAMES, type KindName, type PublicationStatus } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { SelectionPage, StoredRecord } from "../../storage/records/port.js";
-import type { RecordFilter } from "../../storage/records/selection-port.js";
+import type { RecordFilter } from "../../storage/records/port/selection.js";
 import type { Deps } from "../deps.js";
 import { withoutForgotten } from "../records/forgotten.js";
 import { within } from "../records/select.js";

@@ -1,17 +1,15 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { ServiceError } from "../../errors.js";
-import { type Ark, arkKey, sameArk } from "../../identifiers/ark.js";
+import { type Ark, sameArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { RecordWrite, StoredRecord } from "../../storage/records/port.js";
 import { assertMayOwn, type Caller, mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { claimedState } from "../records/create.js";
 import { gone } from "../records/find.js";
-import { revisionOf } from "../records/replace.js";
-import { withoutReserved } from "../records/reserved.js";
+import { creationOf, revisionOf } from "../records/state.js";
+import { retried } from "../records/write-queue.js";
 import { documentBytes, parseDocument } from "../records/view.js";
 import { changesOf, type LineageChange, readEvents } from "./events.js";
 
@@ -31,12 +29,8 @@ export interface LineageRecord {
 
 /** Identifiers in one query. */
 const BATCH = 500;
-/** Most attempts when other writes come between; then the answer is the conflict itself. */
-const RACES = 20;
-/** Longest pause after a conflict, in milliseconds. */
-const PAUSE = 20;
-/** What a race of two requests for the same records ends with. */
-const CONFLICTS: ReadonlySet<string> = new Set(["DUPLICATE", "REVISION_MISMATCH"]);
+/** How a request ends when another one writes the same records at the same time. */
+const CONFLICTS = ["DUPLICATE", "REVISION_MISMATCH"] as const;
 
 /**
  * Records the runs, datasets and software of OpenLineage events, all of a request in one commit.
@@ -70,15 +64,8 @@ export async function recordLineage(
       `The events are about ${changes.size} records; MAX_LINEAGE_RECORDS=${most}. Send fewer ` +
         "events in one request.",
     );
-  for (let race = 1; ; race++) {
-    try {
-      return { events: events.length, records: await written(deps, caller, owner, changes) };
-    } catch (error) {
-      if (race === RACES || !(error instanceof ServiceError) || !CONFLICTS.has(error.code))
-        throw error;
-      await pause(Math.random() * PAUSE);
-    }
-  }
+  const records = await retried(CONFLICTS, () => written(deps, caller, owner, changes));
+  return { events: events.length, records };
 }
 
 async function written(
@@ -164,13 +151,5 @@ async function writeOf(
         "too many datasets or fields.",
     );
   if (record) return revisionOf(deps, record, document);
-  const { state, reserved } = await claimedState(deps, KINDS[kind], ark, document, {
-    ownerBefore: owner,
-  });
-  return {
-    op: "create",
-    ark,
-    key: arkKey(ark),
-    ...withoutReserved(KINDS[kind], document, { state, reserved }),
-  };
+  return creationOf(deps, KINDS[kind], ark, document, { ownerBefore: owner });
 }

@@ -7,12 +7,12 @@ import { COLLECTIVES } from "../../model/kinds.js";
 import { PUBLICATION_STATUSES, type PublicationStatus } from "../../model/kind.js";
 import type { RecordWrite, StoredRecord } from "../../storage/records/port.js";
 import { ownsRecords } from "../../storage/records/refusals.js";
-import { assertMayChange, type Caller } from "../access/rules.js";
+import type { Caller } from "../access/rules.js";
 import { ownRecords } from "../records/of-crate.js";
 import type { Deps } from "../deps.js";
 import { expectedOf } from "../query-parameters.js";
 import { findLive } from "../records/find.js";
-import { mismatch, unlessChanged } from "../records/replace.js";
+import { changeRecord } from "../records/write.js";
 import { statedWithdrawal, successorProblem } from "../records/withdrawal.js";
 
 const EXPECTED = expectedOf(PUBLICATION_STATUSES);
@@ -217,11 +217,7 @@ export async function publishRecord(
   const { ark, status, embargoedUntil, withdrawal } = checkedPublication(input, at);
   // A member that was embargoed or deleted meanwhile must not be published because of an earlier
   // read.
-  return unlessChanged(ark, expectedRevision, async () => {
-    const record = await findLive(deps, ark);
-    await assertMayChange(deps.records, who, record);
-    if (expectedRevision !== undefined && expectedRevision !== record.revision)
-      throw mismatch(record, expectedRevision);
+  return changeRecord(deps, ark, who, { expectedRevision }, async (record) => {
     if (status === "ARCHIVED") await assertOwnsNothing(deps, record);
     const records: RecordWrite[] = [
       {

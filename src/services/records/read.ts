@@ -10,7 +10,7 @@ import type { Deps } from "../deps.js";
 import { type QueryStrings, wholeNumber } from "../query-parameters.js";
 import { findPast } from "./find.js";
 import { forgetIn, withoutForgotten } from "./forgotten.js";
-import { changedBetween } from "./replace.js";
+import { changedBetween } from "./state.js";
 import { documentBytes, parseDocument, type RecordView, seesPrivate } from "./view.js";
 
 /** Whether the caller may change the record: a write would not be refused for its owner. */

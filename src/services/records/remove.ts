@@ -1,10 +1,10 @@
 import type { Ark } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import type { RecordWrite } from "../../storage/records/port.js";
-import { assertMayChange, type Caller } from "../access/rules.js";
+import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { findLive } from "./find.js";
-import { amendRecord, mismatch, unlessChanged } from "./replace.js";
+import { amendRecord, changeRecord } from "./write.js";
 import { type RecordView, viewOf } from "./view.js";
 import { checkedWithdrawal, type GivenWithdrawal } from "./withdrawal.js";
 
@@ -35,11 +35,8 @@ export async function removeRecord(
   // For a file its stored content is deleted, and the record remains.
   const found = await findLive(deps, ark, options.kind);
   if (found.kind === "datadownload") return removeContent(deps, ark, who, options.expectedRevision);
-  return unlessChanged(ark, options.expectedRevision, async () => {
-    const record = await findLive(deps, ark, options.kind);
-    await assertMayChange(deps.records, who, record);
-    if (options.expectedRevision !== undefined && options.expectedRevision !== record.revision)
-      throw mismatch(record, options.expectedRevision);
+  const { kind, expectedRevision } = options;
+  return changeRecord(deps, ark, who, { kind, expectedRevision }, async (record) => {
     const view = await viewOf(deps, record, who);
     const records: RecordWrite[] = [
       {
@@ -79,7 +76,6 @@ export async function removeContent(
     ark,
     who,
     { kind: "datadownload", expectedRevision },
-    (record) => assertMayChange(deps.records, who, record),
     async (record, document) => {
       const objects = await deps.records.objectsOf(record.ark);
       if (!objects.some(({ role }) => role === "content")) return undefined;

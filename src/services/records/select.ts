@@ -19,7 +19,7 @@ import {
   type Statistics,
   type StatisticsKey,
   type TimeRange,
-} from "../../storage/records/selection-port.js";
+} from "../../storage/records/port/selection.js";
 import { isOfDeleted } from "../../storage/records/selection.js";
 import { authenticated, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";

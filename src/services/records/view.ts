@@ -1,7 +1,7 @@
 import { eventLoop, MAX_BYTES_PER_TURN } from "../../event-loop-budget.js";
 import { invalid } from "../../errors.js";
 import { arkKey, referencedArk, sameArk } from "../../identifiers/ark.js";
-import type { JsonObject, JsonValue } from "../../model/field.js";
+import { type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import { type Kind, type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { StoredRecord } from "../../storage/records/port.js";
@@ -206,9 +206,7 @@ async function addBacklinks(
       if (page.next !== undefined) (next[index] ??= {})[name] = page.next;
       const stated = document[name] ?? [];
       if (!Array.isArray(stated)) continue;
-      const seen = new Set(
-        stated.map((entry) => (typeof entry === "string" ? keyOf(entry) : entry)),
-      );
+      const seen = entryKeys(stated);
       const derived: JsonValue[] = [];
       for (const link of page.items) {
         const key = arkKey(link.source);
@@ -222,4 +220,48 @@ async function addBacklinks(
   return next;
 }
 
-const keyOf = (text: string): string => referencedArk(text)?.key ?? text;
+/** Entries of a list are the same with equal keys: an identifier in any spelling. */
+export function entryKey(entry: JsonValue | undefined): string {
+  const ark = typeof entry === "string" ? referencedArk(entry) : undefined;
+  return ark?.key ?? JSON.stringify(entry);
+}
+
+const entryKeys = (value: JsonValue | undefined): Set<string> =>
+  new Set(Array.isArray(value) ? value.map(entryKey) : []);
+
+/**
+ * A document that a client sends without the derived entries, which it may send back as it read
+ * them: they are not its own statements.
+ * @param seen the record as it was read for this write; absent: it is read here
+ */
+export async function withoutDerived(
+  deps: Deps,
+  record: StoredRecord,
+  document: JsonObject,
+  seen?: JsonObject,
+): Promise<JsonObject> {
+  const names = derivedFields.get(record.kind)!.filter((name) => Array.isArray(document[name]));
+  if (names.length === 0 || record.newestBacklink === 0) return document;
+  const stored = parseDocument(record.document);
+  const shown = seen ?? (await withEverything(deps, record));
+  const own = { ...document };
+  for (const name of names) {
+    const sent = listOf(document[name]);
+    const before = entryKeys(stored[name]);
+    const derived = entryKeys(shown[name]);
+    const left = sent.filter((entry) => {
+      const key = entryKey(entry);
+      return before.has(key) || !derived.has(key);
+    });
+    // Only derived entries came back: the stored statement (null, for example) remains.
+    const isUntouched = left.length === 0 && left.length < sent.length && before.size === 0;
+    own[name] = isUntouched ? (stored[name] === undefined ? left : stored[name]) : left;
+  }
+  return own;
+}
+
+/** The record with derived entries and what only its account sees. */
+async function withEverything(deps: Deps, record: StoredRecord): Promise<JsonObject> {
+  const [view] = await viewsOf(deps, [record], { user: record.ark, admin: true });
+  return parseDocument(view!.bytes);
+}

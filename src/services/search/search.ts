@@ -17,7 +17,7 @@ import type {
   SearchQuery,
   StoredRecord,
 } from "../../storage/records/port.js";
-import type { RecordFilter, StatisticsKey } from "../../storage/records/selection-port.js";
+import type { RecordFilter, StatisticsKey } from "../../storage/records/port/selection.js";
 import { isOfDeleted } from "../../storage/records/selection.js";
 import type { Deps } from "../deps.js";
 import { withoutForgotten } from "../records/forgotten.js";

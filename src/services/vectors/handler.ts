@@ -3,7 +3,7 @@ import { type Embedder, EmbeddingsRefused } from "../../adapters/embeddings/port
 import type { JobHandler } from "../../jobs/port.js";
 import type { Finding } from "../../model/findings.js";
 import type { ChangedText, StoredVector, RecordStore } from "../../storage/records/port.js";
-import type { Submission } from "../../storage/records/submissions-port.js";
+import type { Submission } from "../../storage/records/port/submissions.js";
 import type { Deps } from "../deps.js";
 
 /**

@@ -1,6 +1,6 @@
 import { type ErrorCode, ServiceError } from "../../errors.js";
 import { withArticle } from "../../model/kind.js";
-import type { Submission, SubmissionClose } from "./submissions-port.js";
+import type { Submission, SubmissionClose } from "./port/submissions.js";
 
 /** The refusals of a commit, the same in every record store. */
 

@@ -1,7 +1,7 @@
 import { ServiceError } from "../../errors.js";
 import { instantOf } from "../../model/dates.js";
 import type { Finding } from "../../model/findings.js";
-import type { KindName } from "../../model/kind.js";
+import type { PublicationStatus, KindName } from "../../model/kind.js";
 import type {
   ChangeLogPage,
   ChangedRecord,
@@ -14,12 +14,11 @@ import type {
   FileReference,
   LogPosition,
   Page,
-  PublicationStatus,
   StoredRecord,
 } from "./port.js";
 import { storedJson } from "./refusals.js";
-import type { AddressPage } from "./selection-port.js";
-import type { Submission, SubmissionType } from "./submissions-port.js";
+import type { AddressPage } from "./port/selection.js";
+import type { Submission, SubmissionType } from "./port/submissions.js";
 import { writePlace } from "./vectors.js";
 
 /** Columns of a stored record, for `record AS r JOIN state AS s ON s.id = r.state`. */

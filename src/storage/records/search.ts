@@ -4,7 +4,7 @@
  */
 import { asWord, type QueryTerm, type SearchTerms, WORD } from "../../model/search-query.js";
 import type { FragmentPart, ScorePart, SearchFacet, SearchPage, SearchQuery } from "./port.js";
-import type { RecordFilter, StatisticsKey } from "./selection-port.js";
+import type { RecordFilter, StatisticsKey } from "./port/selection.js";
 import { Connection } from "./sqlite/statement.js";
 
 /** The distinct words of a text, in lower case. */

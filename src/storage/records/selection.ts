@@ -14,7 +14,7 @@ import {
   type StatisticsKey,
   type StatisticsQuery,
   type TimeRange,
-} from "./selection-port.js";
+} from "./port/selection.js";
 import { fold, isStorableText } from "./text.js";
 
 /** A value that both databases can bind; a list is one parameter. */

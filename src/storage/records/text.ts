@@ -5,7 +5,7 @@ import { licenceOf } from "../../model/licences.js";
 import { oneLine } from "../../model/texts.js";
 import { packQuads, unpackQuads } from "./codecs.js";
 import type { RecordState, SearchText } from "./port.js";
-import { percentOf } from "./selection-port.js";
+import { percentOf } from "./port/selection.js";
 
 /** True for text that every store preserves: well-formed, without NUL. */
 export const isStorableText = (text: string): boolean =>

@@ -1,7 +1,7 @@
 /** Vectors of records in memory, and the nearest of them. */
 import { endianness } from "node:os";
 import { ServiceError } from "../../errors.js";
-import { MOST_DIMENSIONS, type StoredVector } from "./port.js";
+import { MAX_STORED_DIMENSIONS, type StoredVector } from "./port.js";
 
 /** Most rows that are answered as the nearest ones. */
 export const NEAREST = 100;
@@ -284,9 +284,9 @@ function packed(ark: string, vector: Float32Array): Uint8Array {
     throw new Error(
       `The vector of ${ark} is not of length 1: divide each of its numbers by its length.`,
     );
-  if (vector.length > MOST_DIMENSIONS)
+  if (vector.length > MAX_STORED_DIMENSIONS)
     throw new Error(
-      `The vector of ${ark} has ${vector.length} numbers, and at most ${MOST_DIMENSIONS} are kept.`,
+      `The vector of ${ark} has ${vector.length} numbers, and at most ${MAX_STORED_DIMENSIONS} are kept.`,
     );
   const bytes = new Uint8Array(vector.slice().buffer);
   if (BIG_ENDIAN) Buffer.from(bytes.buffer).swap32();

@@ -30,8 +30,7 @@ async function administration(request: PageRequest, state: State = {}): Promise<
   if (!viewer!.admin)
     throw new ServiceError("FORBIDDEN", "This page is for administrators of the registry.");
   const answer = await ask(AdministrationDocument, { after: query.get("after") });
-  const { registryFigures: figures, sizes, accounts, submissions, embargoed } = answer;
-  const bytes = sizes.groups.reduce((sum, group) => sum + group.bytes, 0);
+  const { accounts, submissions, embargoed } = answer;
   return {
     status: state.problem === undefined ? 200 : 422,
     title: "Administration",
@@ -50,32 +49,7 @@ async function administration(request: PageRequest, state: State = {}): Promise<
             <pre>{state.reset.link}</pre>
           </Notice>
         )}
-        <Section title="Figures">
-          <Facts
-            rows={[
-              ["Records", countText(figures.records)],
-              ["Accounts", countText(figures.accounts)],
-              ["Stored files", sizeText(bytes)],
-              [
-                "By kind",
-                sizes.groups
-                  .map(
-                    ({ kind, count }) =>
-                      `${countText(count)} ${kindText(kind, count !== 1).toLowerCase()}`,
-                  )
-                  .join(", "),
-              ],
-              [
-                "Jobs",
-                `${countText(figures.running)} running, ${countText(figures.queued)} waiting`,
-              ],
-              [
-                "Oldest waiting since",
-                figures.waitingSince && <When at={figures.waitingSince} minute />,
-              ],
-            ]}
-          />
-        </Section>
+        <Figures figures={answer.registryFigures} sizes={answer.sizes.groups} />
         <Section title="Health">
           <Health health={answer.health} />
         </Section>
@@ -109,6 +83,34 @@ async function administration(request: PageRequest, state: State = {}): Promise<
       </>
     ),
   };
+}
+
+function Figures({
+  figures,
+  sizes,
+}: {
+  figures: AdministrationQuery["registryFigures"];
+  sizes: AdministrationQuery["sizes"]["groups"];
+}) {
+  const bytes = sizes.reduce((sum, group) => sum + group.bytes, 0);
+  const kinds = sizes.map(
+    ({ kind, count }) => `${countText(count)} ${kindText(kind, count !== 1).toLowerCase()}`,
+  );
+  const { waitingSince } = figures;
+  return (
+    <Section title="Figures">
+      <Facts
+        rows={[
+          ["Records", countText(figures.records)],
+          ["Accounts", countText(figures.accounts)],
+          ["Stored files", sizeText(bytes)],
+          ["By kind", kinds.join(", ")],
+          ["Jobs", `${countText(figures.running)} running, ${countText(figures.queued)} waiting`],
+          ["Oldest waiting since", waitingSince && <When at={waitingSince} minute />],
+        ]}
+      />
+    </Section>
+  );
 }
 
 interface AccountsProps {

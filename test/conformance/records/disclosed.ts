@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PublicationStatus } from "../../../src/model/kind.js";
-import type { RecordFilter } from "../../../src/storage/records/selection-port.js";
+import type { RecordFilter } from "../../../src/storage/records/port/selection.js";
 import { commitOf, create, remove, replace, type Setting, write } from "./fixtures.js";
 
 const T0 = Date.UTC(2026, 4, 1);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { arkKey } from "../../../src/identifiers/ark.js";
 import type { RecordWrite, SearchHit, SearchQuery } from "../../../src/storage/records/port.js";
 import { RANKED } from "../../../src/storage/records/search.js";
-import { type RecordFilter, STATISTICS_KEYS } from "../../../src/storage/records/selection-port.js";
+import { type RecordFilter, STATISTICS_KEYS } from "../../../src/storage/records/port/selection.js";
 import { fold } from "../../../src/storage/records/text.js";
 import { create, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
 

@@ -7,7 +7,7 @@ import type {
   RecordOrder,
   SelectionQuery,
   StatisticsKey,
-} from "../../../src/storage/records/selection-port.js";
+} from "../../../src/storage/records/port/selection.js";
 import {
   commitOf,
   create,

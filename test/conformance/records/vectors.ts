@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   type StoredVector,
-  MOST_CHARACTERS,
+  MAX_EMBEDDED_CHARACTERS,
   type RecordWrite,
   type SearchPage,
   type SearchQuery,
@@ -112,14 +112,14 @@ export function vectorsConform({ store, reopen }: Setting): void {
         text: {
           name: "N",
           keywords: "k w",
-          description: "D".repeat(MOST_CHARACTERS + 1),
+          description: "D".repeat(MAX_EMBEDDED_CHARACTERS + 1),
           other: "secret",
         },
       } as RecordWrite);
       expect((await store().changedTexts(MODEL, "", 1)).texts).toEqual([
         {
           ark: ark("a"),
-          text: { name: "N", keywords: "k w", description: "D".repeat(MOST_CHARACTERS) },
+          text: { name: "N", keywords: "k w", description: "D".repeat(MAX_EMBEDDED_CHARACTERS) },
           digest: null,
         },
       ]);

@@ -226,4 +226,23 @@ describe("a crate with such a field", () => {
     ).toBe(200);
     expect(await stated(RUN)).toEqual([]);
   });
+  it("does not state it of a file either that gets new content here", async () => {
+    const FILE = "ark:99999/reserved-file";
+    const entity = { "@id": FILE, "@type": "File", name: "counts.csv", containerDigest: DIGEST };
+    const context = [
+      "https://w3id.org/ro/crate/1.1/context",
+      { evi: EVI, containerDigest: "evi:containerDigest" },
+    ];
+    const root = { "@id": "ark:99999/reserved-files" };
+    expect((await upload(JSON.stringify(metadata([entity], root, context)))).status).toBe(200);
+    expect(await stated(FILE)).toEqual([]);
+    const body = new FormData();
+    body.append("file", new Blob(["cells\n3\n"]), "counts.csv");
+    const uploaded = await server.request("POST", `/datadownload/${FILE}/upload`, {
+      token: ada.token,
+      body,
+    });
+    expect([uploaded.status, uploaded.body["containerDigest"]]).toEqual([200, DIGEST]);
+    expect(await stated(FILE)).toEqual([]);
+  });
 });

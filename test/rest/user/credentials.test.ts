@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hashPassword } from "../../../src/services/accounts/accounts.js";
+import { hashPassword } from "../../../src/services/accounts/passwords.js";
 import { PASSWORD, startServer, type TestServer } from "../../support/server.js";
 
 interface Refusal {

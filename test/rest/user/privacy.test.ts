@@ -111,7 +111,7 @@ describe("a user's e-mail address and account fields", () => {
     expect(quads).toContain("Ada");
     for (const secret of [ada.email, PHONE, PASSWORD, "argon2"])
       expect(quads).not.toContain(secret);
-    const { stateOf } = await import("../../../src/services/records/create.js");
+    const { stateOf } = await import("../../../src/services/records/state.js");
     const { KINDS } = await import("../../../src/model/kinds.js");
     const { text, keywords } = await stateOf(server.deps, KINDS.user, ada.id, {
       "@id": ada.id,

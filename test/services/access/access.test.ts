@@ -6,10 +6,11 @@ import { authenticated, type Caller } from "../../../src/services/access/rules.j
 import type { Deps } from "../../../src/services/deps.js";
 import { readRecord as read } from "../../../src/services/evidence/stored/build.js";
 import { contentOf } from "../../../src/services/files/content.js";
-import { createRecord, stateOf } from "../../../src/services/records/create.js";
+import { stateOf } from "../../../src/services/records/state.js";
+import { createRecord } from "../../../src/services/records/write.js";
 import { readRevision } from "../../../src/services/records/read.js";
 import { removeRecord as removeAs } from "../../../src/services/records/remove.js";
-import { replaceRecord as replaceAs } from "../../../src/services/records/replace.js";
+import { replaceRecord as replaceAs } from "../../../src/services/records/write.js";
 import { parseDocument, type RecordView, viewOf } from "../../../src/services/records/view.js";
 import { arkFrom } from "../../support/arks.js";
 import { bodyOf } from "../../support/bodies.js";

@@ -2,7 +2,8 @@ import { createHmac } from "node:crypto";
 import jwt from "jsonwebtoken";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ServiceError } from "../../../src/errors.js";
-import { hashPassword, login, verifyPassword } from "../../../src/services/accounts/accounts.js";
+import { login } from "../../../src/services/accounts/accounts.js";
+import { hashPassword, verifyPassword } from "../../../src/services/accounts/passwords.js";
 import {
   Authenticator,
   issueToken,

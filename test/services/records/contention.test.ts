@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../../src/errors.js";
-import { unlessChanged } from "../../../src/services/records/replace.js";
+import { queuedWrite } from "../../../src/services/records/write-queue.js";
 import { arkFrom } from "../../support/arks.js";
 
 const changed = () => new ServiceError("REVISION_MISMATCH", "changed");
@@ -9,7 +9,7 @@ describe("writes to one record", () => {
   it("run one after the other, in any spelling, and writes to another record do not wait", async () => {
     const logged: string[] = [];
     const write = (id: string, name: string, ms: number) =>
-      unlessChanged(arkFrom(id), undefined, async () => {
+      queuedWrite(arkFrom(id), undefined, async () => {
         logged.push(`${name} begins`);
         await new Promise((resolve) => setTimeout(resolve, ms));
         logged.push(`${name} ends`);
@@ -31,8 +31,8 @@ describe("writes to one record", () => {
   it("go on after one that failed, and are retried when another write came between", async () => {
     let tries = 0;
     const results = await Promise.allSettled([
-      unlessChanged(arkFrom("ark:99999/x"), undefined, () => Promise.reject(new Error("broken"))),
-      unlessChanged(arkFrom("ark:99999/x"), undefined, async () => {
+      queuedWrite(arkFrom("ark:99999/x"), undefined, () => Promise.reject(new Error("broken"))),
+      queuedWrite(arkFrom("ark:99999/x"), undefined, async () => {
         if (++tries < 4) throw changed();
         return tries;
       }),
@@ -42,7 +42,7 @@ describe("writes to one record", () => {
   it("are tried once for a client that names the expected revision", async () => {
     let tries = 0;
     await expect(
-      unlessChanged(arkFrom("ark:99999/x"), 3, () => {
+      queuedWrite(arkFrom("ark:99999/x"), 3, () => {
         tries++;
         return Promise.reject(changed());
       }),
@@ -51,19 +51,19 @@ describe("writes to one record", () => {
   });
   it("fail when they lose repeatedly", async () => {
     await expect(
-      unlessChanged(arkFrom("ark:99999/x"), undefined, () => Promise.reject(changed())),
+      queuedWrite(arkFrom("ark:99999/x"), undefined, () => Promise.reject(changed())),
     ).rejects.toMatchObject({ code: "REVISION_MISMATCH" });
   });
   it("do not wait for long for one that does not end", async () => {
     let end!: () => void;
-    const stuck = unlessChanged(
+    const stuck = queuedWrite(
       arkFrom("ark:99999/y"),
       undefined,
       () => new Promise<void>((resolve) => (end = resolve)),
     );
     // It would wait for ever.
     expect(
-      await unlessChanged(arkFrom("ark:99999/y"), undefined, () => Promise.resolve("done")),
+      await queuedWrite(arkFrom("ark:99999/y"), undefined, () => Promise.resolve("done")),
     ).toBe("done");
     end();
     await stuck;

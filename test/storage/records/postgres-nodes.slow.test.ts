@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { RecordStore } from "../../../src/storage/records/port.js";
 import { MIGRATIONS } from "../../../src/storage/records/postgres/schema.js";
-import { firstAdminToken } from "../../../src/services/accounts/accounts.js";
+import { firstAdminToken } from "../../../src/services/accounts/user-account.js";
 import { commitOf, create, linkTo, replace, write } from "../../conformance/records/fixtures.js";
 import { AWAY, type Node, Nodes, three } from "../../support/postgres-nodes.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";

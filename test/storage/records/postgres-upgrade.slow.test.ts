@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { MIGRATIONS } from "../../../src/storage/records/postgres/schema.js";
-import type { RecordFilter } from "../../../src/storage/records/selection-port.js";
+import type { RecordFilter } from "../../../src/storage/records/port/selection.js";
 import { commitOf, create, remove, replace, write } from "../../conformance/records/fixtures.js";
 import { AWAY, type Node, Nodes } from "../../support/postgres-nodes.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";

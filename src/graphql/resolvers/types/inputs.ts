@@ -18,8 +18,8 @@ import { KINDS } from "../../../model/kinds.js";
 import { badStringItem, findBadString } from "../../../model/strings.js";
 import type { IncomingFile } from "../../../services/records/stored-content.js";
 import type { RecordFilterInput, SelectionRange } from "../../../services/records/select.js";
-import { type ListChange, oneOrMany, type RecordPatch } from "../../../services/records/update.js";
-import type { RecordOrder } from "../../../storage/records/selection-port.js";
+import { type ListChange, oneOrMany, type RecordPatch } from "../../../services/records/patch.js";
+import type { RecordOrder } from "../../../storage/records/port/selection.js";
 import { checkedPage, PageArguments, USUAL_PAGE } from "./pages.js";
 import { PublicationStatusEnum, RecordKindEnum, scalarOf } from "./records.js";
 

@@ -6,7 +6,7 @@ import { type KindName, withArticle } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import type { RecordStore, StoredRecord } from "../../../storage/records/port.js";
 import { Claims } from "../../access/rules.js";
-import { changedPointers } from "../../records/replace.js";
+import { changedPointers } from "../../records/state.js";
 import { reservedTextOf } from "../../records/reserved.js";
 import { parseDocument } from "../../records/view.js";
 import type { CrateRecord } from "../build-records.js";

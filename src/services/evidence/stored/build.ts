@@ -9,11 +9,11 @@ import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import type { AssertedBy, Direction } from "../../../model/provenance.js";
 import type { RecordStore, RecordWrite, StoredRecord } from "../../../storage/records/port.js";
-import type { Submission } from "../../../storage/records/submissions-port.js";
+import type { Submission } from "../../../storage/records/port/submissions.js";
 import type { Caller } from "../../access/rules.js";
 import { queued } from "../../crates/submissions.js";
 import type { Deps } from "../../deps.js";
-import { stateOf } from "../../records/create.js";
+import { stateOf } from "../../records/state.js";
 import { findLive } from "../../records/find.js";
 import {
   identifierOf,
@@ -21,7 +21,7 @@ import {
   questionOf,
   withoutForgotten,
 } from "../../records/forgotten.js";
-import { changedPointers } from "../../records/replace.js";
+import { changedPointers } from "../../records/state.js";
 import { parseDocument } from "../../records/view.js";
 import { checkRange } from "../types.js";
 import { builtMembers, documentAround } from "./document.js";

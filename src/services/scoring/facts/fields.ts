@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { isObject, listOf, referencesIn } from "../../../model/field.js";
 import { step } from "../../../model/json/pointer.js";
-import type { PublicationStatus } from "../../../storage/records/port.js";
+import type { PublicationStatus } from "../../../model/kind.js";
 
 /**
  * A value with its place: the JSON pointer (RFC 6901) after the record's identifier,

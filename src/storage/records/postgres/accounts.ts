@@ -13,7 +13,7 @@ import {
   credentialOf,
   type CredentialRow,
 } from "../rows.js";
-import type { Submission, SubmissionPage } from "../submissions-port.js";
+import type { Submission, SubmissionPage } from "../port/submissions.js";
 import { isStorableText } from "../text.js";
 import { type Database, statement } from "./statement.js";
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { repacked } from "../codecs.js";
 import {
   type ChangedText,
-  MOST_CHARACTERS,
+  MAX_EMBEDDED_CHARACTERS,
   type ScoreStore,
   type StoredScore,
   type VectorStep,
@@ -79,7 +79,7 @@ const REMOVE = statement(
     WHERE ark = ANY($3::text[]))`,
 );
 
-const cut = (column: string): string => `left(t.${column}, ${MOST_CHARACTERS})`;
+const cut = (column: string): string => `left(t.${column}, ${MAX_EMBEDDED_CHARACTERS})`;
 /**
  * One snapshot, in which no commit is visible before an earlier one: see `counter`. Deleted records
  * have no text.

@@ -45,13 +45,13 @@ import type {
   SelectionQuery,
   Statistics,
   StatisticsQuery,
-} from "../selection-port.js";
+} from "../port/selection.js";
 import type {
   Submission,
   SubmissionClose,
   SubmissionPage,
   SubmissionStore,
-} from "../submissions-port.js";
+} from "../port/submissions.js";
 import { AskedThread, Feed } from "../threads.js";
 import { type Near, VECTORS_MEMORY } from "../vectors.js";
 import { AccountReads, Credentials, SubmissionReads } from "./accounts.js";

@@ -31,7 +31,7 @@ import type {
   SelectionQuery,
   Statistics,
   StatisticsQuery,
-} from "../selection-port.js";
+} from "../port/selection.js";
 import {
   addressed,
   baseOf,

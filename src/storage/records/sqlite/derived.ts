@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { arkKey } from "../../../identifiers/ark.js";
 import { repacked } from "../codecs.js";
-import { type ChangedText, MOST_CHARACTERS, type StoredScore } from "../port.js";
+import { type ChangedText, MAX_EMBEDDED_CHARACTERS, type StoredScore } from "../port.js";
 import { type ChangedRow, changedTexts } from "../rows.js";
 import { type PackedVector, readPlace, readStep, writePlace } from "../vectors.js";
 import type { Connection } from "./statement.js";
@@ -119,7 +119,7 @@ export class VectorReads {
     this.#reach = connection.prepare<[sequence: number, record: number]>(
       "SELECT sequence, record FROM vector_reach WHERE model = ?",
     );
-    const cut = (column: string): string => `substr(t.${column}, 1, ${MOST_CHARACTERS})`;
+    const cut = (column: string): string => `substr(t.${column}, 1, ${MAX_EMBEDDED_CHARACTERS})`;
     // Only live records have a text.
     this.#changed =
       connection.prepare<ChangedRow>(`SELECT c.sequence, c.record, r.ark, ${cut("name")}, ${cut("keywords")},

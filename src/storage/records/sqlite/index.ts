@@ -44,14 +44,14 @@ import type {
   SelectionQuery,
   Statistics,
   StatisticsQuery,
-} from "../selection-port.js";
+} from "../port/selection.js";
 import { wholeKinds } from "../selection.js";
 import type {
   Submission,
   SubmissionClose,
   SubmissionPage,
   SubmissionStore,
-} from "../submissions-port.js";
+} from "../port/submissions.js";
 import { AskedThread, Feed } from "../threads.js";
 import { exactVector, packVectors, VECTORS_MEMORY } from "../vectors.js";
 import { AccountReads, CredentialReads } from "./accounts.js";

@@ -2,7 +2,7 @@ import type { KindName } from "../../../model/kind.js";
 import { type LinkFromRow, type LinkToRow, pagesFrom, pagesTo, storable } from "../link-rows.js";
 import type { FoundLink, Page, RecordStore } from "../port.js";
 import { readNumbers, restate } from "../rows.js";
-import type { LinkCountQuery } from "../selection-port.js";
+import type { LinkCountQuery } from "../port/selection.js";
 import { checkDeadline, type LinkChange, type Projection, type Step } from "./requests.js";
 import { arkArray, type Connection, type Statement, textArray } from "./statement.js";
 

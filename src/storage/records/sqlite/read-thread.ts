@@ -15,7 +15,7 @@ import type {
   SelectionQuery,
   Statistics,
   StatisticsQuery,
-} from "../selection-port.js";
+} from "../port/selection.js";
 import type { AskedThreadAnswer, AskedThreadMessage, FeedThreadMessage } from "../threads.js";
 import { openForReading } from "./connection.js";
 import { LinkReads } from "./links.js";

@@ -20,7 +20,7 @@ import type {
   VectorStore,
 } from "../port.js";
 import { type SentError, takesTooLong } from "../refusals.js";
-import type { Submission, SubmissionStore } from "../submissions-port.js";
+import type { Submission, SubmissionStore } from "../port/submissions.js";
 import { fold, indexable, keywordsOf, searchedTextOf } from "../text.js";
 import type { PackedVector } from "../vectors.js";
 import type { Connection } from "./statement.js";

@@ -15,7 +15,7 @@ import type {
   Statistics,
   StatisticsKey,
   StatisticsQuery,
-} from "../selection-port.js";
+} from "../port/selection.js";
 import {
   addressed,
   baseOf,

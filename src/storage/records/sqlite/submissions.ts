@@ -6,7 +6,7 @@ import type {
   SubmissionClose,
   SubmissionPage,
   SubmissionStore,
-} from "../submissions-port.js";
+} from "../port/submissions.js";
 import { isStorableText } from "../text.js";
 import type { Connection } from "./statement.js";
 

@@ -7,17 +7,20 @@ import {
   AddGroupMemberDocument,
   CreateGroupDocument,
   MyGroupsDocument,
+  type MyGroupsQuery,
   RemoveGroupMemberDocument,
 } from "../../documents.js";
 import { own, pageOf } from "./frame.js";
 
-async function groupsPage(
-  request: PageRequest,
-  problem: { form?: string; fields: Readonly<Record<string, string>> } = { fields: {} },
-): Promise<Page> {
+interface Problem {
+  form?: string;
+  fields: Readonly<Record<string, string>>;
+}
+
+async function groupsPage(request: PageRequest, problem: Problem = { fields: {} }): Promise<Page> {
   const { ask, csrf, form, viewer } = request;
   const { me } = await ask(MyGroupsDocument, {});
-  const nodes = me?.organizations.nodes ?? [];
+  const projects = me?.projects.nodes ?? [];
   return pageOf(
     "Groups and projects",
     "/my/groups",
@@ -25,73 +28,19 @@ async function groupsPage(
       {problem.form !== undefined && <Notice tone="danger">{problem.form}</Notice>}
       <Section title="Groups">
         <p>Members of a group may change what the group owns, and read its drafts.</p>
-        {nodes.map((node) =>
-          "members" in node ? (
-            <article class="panel">
-              <h3>
-                <RecordLink record={{ ...node, kind: "GROUP" }} glyph />
-              </h3>
-              <ul>
-                {node.members.nodes.map((member) => (
-                  <li>
-                    <RecordLink record={member} />{" "}
-                    {node.owner?.id === viewer!.id && (
-                      <Form csrf={csrf} class="inline">
-                        <input type="hidden" name="group" value={node.id} />
-                        <input type="hidden" name="user" value={member.id} />
-                        <button class="link" name="action" value="remove">
-                          remove
-                        </button>
-                      </Form>
-                    )}
-                  </li>
-                ))}
-              </ul>
-              <Form csrf={csrf} class="row">
-                <input type="hidden" name="group" value={node.id} />
-                <label for={`add-${node.id}`}>New member</label>
-                <input id={`add-${node.id}`} name="user" placeholder="ark:… of the user" required />
-                <button class="secondary" name="action" value="add">
-                  Add
-                </button>
-              </Form>
-              <p>
-                <a href={`/my/records?group=${encodeURIComponent(node.id)}`}>
-                  Records of the group
-                </a>
-              </p>
-            </article>
-          ) : null,
+        {me?.organizations.nodes.map((node) =>
+          "members" in node ? <GroupPanel group={node} csrf={csrf} viewer={viewer!.id} /> : null,
         )}
-        <Form csrf={csrf} data-keep="group">
-          <h3>New group</h3>
-          <Field
-            label="Name"
-            name="name"
-            value={form.get("name") ?? ""}
-            required
-            error={problem.fields["name"]}
-          />
-          <Field
-            label="Description"
-            name="description"
-            value={form.get("description") ?? ""}
-            required
-            error={problem.fields["description"]}
-          />
-          <button name="action" value="create">
-            Create the group
-          </button>
-        </Form>
+        <NewGroup csrf={csrf} sent={form} problem={problem} />
       </Section>
       <Section title="Projects">
-        {(me?.projects.nodes ?? []).length === 0 ? (
+        {projects.length === 0 ? (
           <p>
             You are in no project. <a href="/new/project">Create one.</a>
           </p>
         ) : (
           <ul>
-            {me!.projects.nodes.map((node) => (
+            {projects.map((node) => (
               <li>
                 <RecordLink record={{ ...node, kind: "PROJECT" }} glyph />
               </li>
@@ -101,6 +50,90 @@ async function groupsPage(
       </Section>
     </>,
     problem.form !== undefined || Object.keys(problem.fields).length > 0 ? 422 : 200,
+  );
+}
+
+type Group = Extract<
+  NonNullable<MyGroupsQuery["me"]>["organizations"]["nodes"][number],
+  { members: unknown }
+>;
+
+/** A group with its members, who may be changed by its owner. */
+function GroupPanel({
+  group,
+  csrf,
+  viewer,
+}: {
+  group: Group;
+  csrf: string | null;
+  viewer: string;
+}) {
+  return (
+    <article class="panel">
+      <h3>
+        <RecordLink record={{ ...group, kind: "GROUP" }} glyph />
+      </h3>
+      <ul>
+        {group.members.nodes.map((member) => (
+          <li>
+            <RecordLink record={member} />{" "}
+            {group.owner?.id === viewer && (
+              <Form csrf={csrf} class="inline">
+                <input type="hidden" name="group" value={group.id} />
+                <input type="hidden" name="user" value={member.id} />
+                <button class="link" name="action" value="remove">
+                  remove
+                </button>
+              </Form>
+            )}
+          </li>
+        ))}
+      </ul>
+      <Form csrf={csrf} class="row">
+        <input type="hidden" name="group" value={group.id} />
+        <label for={`add-${group.id}`}>New member</label>
+        <input id={`add-${group.id}`} name="user" placeholder="ark:… of the user" required />
+        <button class="secondary" name="action" value="add">
+          Add
+        </button>
+      </Form>
+      <p>
+        <a href={`/my/records?group=${encodeURIComponent(group.id)}`}>Records of the group</a>
+      </p>
+    </article>
+  );
+}
+
+function NewGroup({
+  csrf,
+  sent,
+  problem,
+}: {
+  csrf: string | null;
+  sent: URLSearchParams;
+  problem: Problem;
+}) {
+  return (
+    <Form csrf={csrf} data-keep="group">
+      <h3>New group</h3>
+      <Field
+        label="Name"
+        name="name"
+        value={sent.get("name") ?? ""}
+        required
+        error={problem.fields["name"]}
+      />
+      <Field
+        label="Description"
+        name="description"
+        value={sent.get("description") ?? ""}
+        required
+        error={problem.fields["description"]}
+      />
+      <button name="action" value="create">
+        Create the group
+      </button>
+    </Form>
   );
 }
 

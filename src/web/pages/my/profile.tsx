@@ -7,29 +7,42 @@ import {
   ChangePasswordDocument,
   CreateAccessTokenDocument,
   ProfileDocument,
+  type ProfileQuery,
   RevokeAccessTokenDocument,
   UpdateProfileDocument,
 } from "../../documents.js";
 import { own, pageOf } from "./frame.js";
+
+type FormName = "profile" | "password" | "token";
 
 interface ProfileState {
   /** The secret of a token that was just created: shown once. */
   secret?: { name: string; secret: string };
   done?: string;
   /** Which form has a problem, and its fields. */
-  problem?: {
-    of: "profile" | "password" | "token";
-    form?: string;
-    fields: Readonly<Record<string, string>>;
-  };
+  problem?: Problem & { of: FormName };
+}
+interface Problem {
+  form?: string;
+  fields: Readonly<Record<string, string>>;
+}
+
+/** What each form of the page is given. */
+interface FormProps {
+  csrf: string | null;
+  /** What was sent, to fill the form in again. */
+  sent: URLSearchParams;
+  problem: Problem | undefined;
 }
 
 async function profile(request: PageRequest, state: ProfileState = {}): Promise<Page> {
-  const { ask, csrf, form } = request;
+  const { ask, csrf, form: sent } = request;
   const { me, accessTokens } = await ask(ProfileDocument, {});
-  const email = (me?.document as { email?: string } | null)?.email ?? "";
-  const problem = (of: string) => (state.problem?.of === of ? state.problem : undefined);
-  const sentence = (of: string) => problem(of)?.form;
+  const propsOf = (form: FormName): FormProps => ({
+    csrf,
+    sent,
+    problem: state.problem?.of === form ? state.problem : undefined,
+  });
   return pageOf(
     "Profile and tokens",
     "/my/profile",
@@ -43,132 +56,160 @@ async function profile(request: PageRequest, state: ProfileState = {}): Promise<
           </p>
         </Notice>
       )}
-      <Section title="Profile">
-        <p>
-          Your page: <RecordLink record={{ id: me!.id, name: me!.name }} />
-        </p>
-        {sentence("profile") !== undefined && <Notice tone="danger">{sentence("profile")}</Notice>}
-        <Form csrf={csrf}>
-          <Field
-            label="Name"
-            name="name"
-            value={form.get("name") ?? me!.name ?? ""}
-            required
-            autocomplete="name"
-            error={problem("profile")?.fields["name"]}
-          />
-          <Field
-            label="E-mail address"
-            name="email"
-            type="email"
-            value={form.get("email") ?? email}
-            required
-            autocomplete="email"
-            error={problem("profile")?.fields["email"]}
-          />
-          <button name="action" value="profile">
-            Save
-          </button>
-        </Form>
-      </Section>
-      <Section title="Password">
-        {sentence("password") !== undefined && (
-          <Notice tone="danger">{sentence("password")}</Notice>
-        )}
-        <Form csrf={csrf}>
-          <Field
-            label="Current password"
-            name="current"
-            type="password"
-            required
-            autocomplete="current-password"
-            error={problem("password")?.fields["currentPassword"]}
-          />
-          <Field
-            label="New password"
-            name="password"
-            type="password"
-            required
-            autocomplete="new-password"
-            help="Other sessions and tokens end."
-            error={
-              problem("password")?.fields["newPassword"] ?? problem("password")?.fields["password"]
-            }
-          />
-          <button name="action" value="password">
-            Change the password
-          </button>
-        </Form>
-      </Section>
-      <Section title="Tokens for programs">
-        <p>
-          A program sends a token as <code>Authorization: Bearer …</code> and then acts as you.
-        </p>
-        {sentence("token") !== undefined && <Notice tone="danger">{sentence("token")}</Notice>}
-        {accessTokens.length > 0 && (
-          <div class="scroll">
-            <table class="stack entries">
-              <thead>
-                <tr>
-                  <th scope="col">Name</th>
-                  <th scope="col">Created</th>
-                  <th scope="col">Last used</th>
-                  <th scope="col">Ends</th>
-                  <th scope="col">Action</th>
-                </tr>
-              </thead>
-              <tbody>
-                {accessTokens.map((token) => (
-                  <tr>
-                    <td class="entry">
-                      <bdi>{token.name}</bdi>
-                    </td>
-                    <td data-label="Created">
-                      <When at={token.createdAt} />
-                    </td>
-                    <td data-label="Last used">
-                      {token.usedAt ? <When at={token.usedAt} minute /> : "never"}
-                    </td>
-                    <td data-label="Ends">
-                      {token.expiresAt ? <When at={token.expiresAt} /> : "never"}
-                    </td>
-                    <td>
-                      <Form csrf={csrf}>
-                        <input type="hidden" name="id" value={token.id} />
-                        <button class="danger" name="action" value="revoke">
-                          Revoke
-                        </button>
-                      </Form>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
-        )}
-        <Form csrf={csrf}>
-          <Field
-            label="Name of a new token"
-            name="token"
-            value={form.get("token") ?? ""}
-            required
-            help="What it is for, for example “laptop” or “pipeline”."
-            error={problem("token")?.fields["name"]}
-          />
-          <Field
-            label="Ends on"
-            name="expires"
-            type="date"
-            value={form.get("expires") ?? ""}
-            error={problem("token")?.fields["expiresAt"]}
-          />
-          <button name="action" value="token">
-            Create the token
-          </button>
-        </Form>
-      </Section>
+      <ProfileSection me={me!} {...propsOf("profile")} />
+      <PasswordSection {...propsOf("password")} />
+      <TokensSection tokens={accessTokens} {...propsOf("token")} />
     </>,
     state.problem ? 422 : 200,
+  );
+}
+
+function ProblemNotice({ problem }: Pick<FormProps, "problem">) {
+  return problem?.form === undefined ? null : <Notice tone="danger">{problem.form}</Notice>;
+}
+
+function ProfileSection({
+  me,
+  csrf,
+  sent,
+  problem,
+}: FormProps & { me: NonNullable<ProfileQuery["me"]> }) {
+  const { email = "" } = me.document as { email?: string };
+  return (
+    <Section title="Profile">
+      <p>
+        Your page: <RecordLink record={{ id: me.id, name: me.name }} />
+      </p>
+      <ProblemNotice problem={problem} />
+      <Form csrf={csrf}>
+        <Field
+          label="Name"
+          name="name"
+          value={sent.get("name") ?? me.name ?? ""}
+          required
+          autocomplete="name"
+          error={problem?.fields["name"]}
+        />
+        <Field
+          label="E-mail address"
+          name="email"
+          type="email"
+          value={sent.get("email") ?? email}
+          required
+          autocomplete="email"
+          error={problem?.fields["email"]}
+        />
+        <button name="action" value="profile">
+          Save
+        </button>
+      </Form>
+    </Section>
+  );
+}
+
+function PasswordSection({ csrf, problem }: FormProps) {
+  return (
+    <Section title="Password">
+      <ProblemNotice problem={problem} />
+      <Form csrf={csrf}>
+        <Field
+          label="Current password"
+          name="current"
+          type="password"
+          required
+          autocomplete="current-password"
+          error={problem?.fields["currentPassword"]}
+        />
+        <Field
+          label="New password"
+          name="password"
+          type="password"
+          required
+          autocomplete="new-password"
+          help="Other sessions and tokens end."
+          error={problem?.fields["newPassword"] ?? problem?.fields["password"]}
+        />
+        <button name="action" value="password">
+          Change the password
+        </button>
+      </Form>
+    </Section>
+  );
+}
+
+type AccessTokens = ProfileQuery["accessTokens"];
+
+function TokensSection({ tokens, csrf, sent, problem }: FormProps & { tokens: AccessTokens }) {
+  return (
+    <Section title="Tokens for programs">
+      <p>
+        A program sends a token as <code>Authorization: Bearer …</code> and then acts as you.
+      </p>
+      <ProblemNotice problem={problem} />
+      {tokens.length > 0 && <TokenTable tokens={tokens} csrf={csrf} />}
+      <Form csrf={csrf}>
+        <Field
+          label="Name of a new token"
+          name="token"
+          value={sent.get("token") ?? ""}
+          required
+          help="What it is for, for example “laptop” or “pipeline”."
+          error={problem?.fields["name"]}
+        />
+        <Field
+          label="Ends on"
+          name="expires"
+          type="date"
+          value={sent.get("expires") ?? ""}
+          error={problem?.fields["expiresAt"]}
+        />
+        <button name="action" value="token">
+          Create the token
+        </button>
+      </Form>
+    </Section>
+  );
+}
+
+function TokenTable({ tokens, csrf }: { tokens: AccessTokens; csrf: string | null }) {
+  return (
+    <div class="scroll">
+      <table class="stack entries">
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Created</th>
+            <th scope="col">Last used</th>
+            <th scope="col">Ends</th>
+            <th scope="col">Action</th>
+          </tr>
+        </thead>
+        <tbody>
+          {tokens.map((token) => (
+            <tr>
+              <td class="entry">
+                <bdi>{token.name}</bdi>
+              </td>
+              <td data-label="Created">
+                <When at={token.createdAt} />
+              </td>
+              <td data-label="Last used">
+                {token.usedAt ? <When at={token.usedAt} minute /> : "never"}
+              </td>
+              <td data-label="Ends">{token.expiresAt ? <When at={token.expiresAt} /> : "never"}</td>
+              <td>
+                <Form csrf={csrf}>
+                  <input type="hidden" name="id" value={token.id} />
+                  <button class="danger" name="action" value="revoke">
+                    Revoke
+                  </button>
+                </Form>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { RecordFilter } from "../../../../src/storage/records/selection-port.js";
+import type { RecordFilter } from "../../../../src/storage/records/port/selection.js";
 import { openSqliteRecordStore } from "../../../../src/storage/records/sqlite/index.js";
 import { MIGRATIONS } from "../../../../src/storage/records/sqlite/schema.js";
 import { Connection } from "../../../../src/storage/records/sqlite/statement.js";

@@ -32,7 +32,7 @@ import {
   STOP_WORDS,
   UNRANKED,
 } from "../../search.js";
-import type { RecordFilter } from "../../selection-port.js";
+import type { RecordFilter } from "../../port/selection.js";
 import { conditionsOf, joined, Sql, statisticsSql } from "../../selection.js";
 import type { AskedThread } from "../../threads.js";
 import { exactVector, type Near } from "../../vectors.js";

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { ServiceError } from "../../../../errors.js";
 import type { Commit, Committed, CommittedRecord, RecordWrite } from "../../port.js";
 import { checkFence, FenceLost, takesTooLong } from "../../refusals.js";
-import type { Submission } from "../../submissions-port.js";
+import type { Submission } from "../../port/submissions.js";
 import { forgetScores } from "../derived.js";
 import { type Sending, statement } from "../statement.js";
 import { changeAccount } from "./accounts.js";

@@ -1,5 +1,5 @@
 import type { ObjectBookkeeping, RecordStore } from "../../port.js";
-import type { Submission, SubmissionClose, SubmissionStore } from "../../submissions-port.js";
+import type { Submission, SubmissionClose, SubmissionStore } from "../../port/submissions.js";
 import { SUBMISSION_COLUMNS, type SubmissionRow, submissionOf } from "../accounts.js";
 import { type Sending, type Session, type Statement, statement, type Value } from "../statement.js";
 import type { Counters } from "./step.js";

@@ -30,7 +30,7 @@ import {
   without,
   nothingFor,
 } from "../../search.js";
-import type { RecordFilter } from "../../selection-port.js";
+import type { RecordFilter } from "../../port/selection.js";
 import { conditionsOf, joined, Sql, statisticsSql } from "../../selection.js";
 import { type Compared, type Near, type VectorRow, VectorsInMemory } from "../../vectors.js";
 import { DIALECT, monthOf, SelectionReads } from "../selection-reads.js";

@@ -1,4 +1,4 @@
-import type { Finding } from "../../model/findings.js";
+import type { Finding } from "../../../model/findings.js";
 
 /** A background job in the record store. Times are milliseconds since 1970, UTC. */
 export interface Submission {
@@ -44,7 +44,7 @@ export interface Submission {
 export type SubmissionType = "crate" | "evidence" | "score" | "computation" | "vectors" | "doi";
 
 /**
- * Ends a submission; with a {@link import("./port.js").Commit}, in the same transaction. Ignored
+ * Ends a submission; with a {@link import("./commits.js").Commit}, in the same transaction. Ignored
  * unless running with this attempt.
  */
 export interface SubmissionClose {

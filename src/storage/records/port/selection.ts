@@ -1,4 +1,5 @@
-import type { KindName, PublicationStatus } from "../../model/kind.js";
+import type { KindName, PublicationStatus } from "../../../model/kind.js";
+import type { StoredRecord } from "./record.js";
 
 /** Times in ms since 1970, UTC: from `since` on, up to but without `before`. */
 export interface TimeRange {
@@ -39,7 +40,7 @@ export interface RecordFilter {
   nameStartsWith?: string;
   /** Compared without case. */
   keywords?: readonly string[];
-  /** Keys of ARKs ({@link import("../../identifiers/ark.js").arkKey}). */
+  /** Keys of ARKs ({@link import("../../../identifiers/ark.js").arkKey}). */
   owners?: readonly string[];
   /** Stored forms of crates that the records were minted for. */
   crates?: readonly string[];
@@ -52,7 +53,7 @@ export interface RecordFilter {
   /** Crates with a stored score in the range; it may be older than the crate. */
   score?: ScoreRange;
   /**
-   * Records that hold every part of a query ({@link import("../../model/search-query.js").parseQuery})
+   * Records that hold every part of a query ({@link import("../../../model/search-query.js").parseQuery})
    * and nothing that it excludes; none where it only excludes. No other spellings are tried.
    */
   text?: string;
@@ -224,4 +225,31 @@ export interface StatisticsGroup {
 export interface Statistics {
   groups: StatisticsGroup[];
   more: boolean;
+}
+
+/** Records in the requested order, in both directions; `positions[i]` is that of `items[i]`. */
+export interface SelectionPage {
+  items: StoredRecord[];
+  positions: string[];
+  /** There are more in the direction of reading. */
+  more: boolean;
+}
+
+/** Records by filter. */
+export interface SelectionStore {
+  /**
+   * @param signal an abort before the read has begun prevents it; its reason is thrown
+   * @throws {import("../../../errors.js").ServiceError} `BAD_REQUEST` for a position of another filter
+   * or order, or that no selection returned
+   */
+  select(query: SelectionQuery, signal?: AbortSignal): Promise<SelectionPage>;
+  countSelected(selection: Selection, signal?: AbortSignal): Promise<number>;
+  /** How many links of each record `linksFrom` and `linksTo` list together, in all pages. */
+  countLinks(query: LinkCountQuery, signal?: AbortSignal): Promise<number[]>;
+  /** Counts by the values of some keys; with one key, a facet. */
+  statistics(query: StatisticsQuery, signal?: AbortSignal): Promise<Statistics>;
+  /** Ranges in which there are records to list, in order. */
+  addressRanges(query: AddressRangesQuery, signal?: AbortSignal): Promise<AddressRange[]>;
+  /** Identifiers alone, without documents: a hundred thousand take less than a second. */
+  addresses(query: AddressesQuery, signal?: AbortSignal): Promise<AddressPage>;
 }

@@ -1,0 +1,131 @@
+import type { Page } from "./record.js";
+
+/** Private account data; never part of a document or a graph. */
+export interface Account {
+  /** ARK of the user record. */
+  user: string;
+  /** Trimmed, NFKC, lower case. */
+  email: string;
+  /** argon2id in PHC format. */
+  passwordHash: string;
+  admin: boolean;
+  /**
+   * Tokens and sessions from before this time (ms) are refused. A token holds the value at its issue;
+   * credentials are removed when it changes.
+   */
+  tokensValidFrom: number;
+  /** An administrator has locked it: nobody signs in with it, and its tokens are refused. */
+  disabled: boolean;
+  deleted: boolean;
+}
+
+/**
+ * A setting that the commit uses up: it must still have this value, and is empty afterwards. Of two
+ * such commits one wins.
+ */
+export interface SpentSetting {
+  name: string;
+  value: string;
+}
+
+export type AccountChange =
+  | {
+      op: "create";
+      user: string;
+      email: string;
+      passwordHash: string;
+      admin: boolean;
+      spends?: SpentSetting;
+    }
+  | {
+      op: "update";
+      user: string;
+      email?: string;
+      passwordHash?: string;
+      admin?: boolean;
+      tokensValidFrom?: number;
+      disabled?: boolean;
+      spends?: SpentSetting;
+    }
+  | { op: "delete"; user: string };
+
+/** What a credential is for. */
+export type CredentialPurpose = "session" | "token" | "reset";
+
+/** A secret that stands for an account; only its hash is stored. */
+export interface Credential {
+  /** SHA-256 of the secret, lower-case hex. */
+  hash: string;
+  /** Names it to its owner; no secret. */
+  id: string;
+  /** ARK of the user record. */
+  user: string;
+  purpose: CredentialPurpose;
+  name: string | null;
+  createdAt: number;
+  /** Last use, as {@link CredentialStore.useCredential} noted it. */
+  usedAt: number | null;
+  expiresAt: number;
+}
+
+/**
+ * Credentials of accounts: browser sessions, access tokens, and tokens to set a new password. Those
+ * of a deleted account are deleted with it.
+ */
+export interface CredentialStore {
+  /**
+   * Stores one, and removes those of the account that have expired by its `createdAt`. At most
+   * `most` of its purpose remain for the account: the oldest of them make place, or, unless
+   * `replaces`, the new one is refused.
+   * @returns false when it was refused
+   */
+  storeCredential(
+    credential: Credential,
+    limit: { most: number; replaces: boolean },
+  ): Promise<boolean>;
+  /** With its account, in one read; also one that has expired. */
+  credential(hash: string): Promise<{ credential: Credential; account: Account } | undefined>;
+  /** Those of an account, the newest first; also ones that have expired. */
+  credentialsOf(user: string, purpose: CredentialPurpose): Promise<Credential[]>;
+  /** Notes a use; no caller waits for the disk to have it. */
+  useCredential(hash: string, at: number): Promise<void>;
+  /** @returns false when there was none: of two callers that remove it, one gets true */
+  removeCredential(
+    which: { hash: string } | Pick<Credential, "user" | "purpose" | "id">,
+  ): Promise<boolean>;
+}
+
+/** An account in the list of all. */
+export interface ListedAccount {
+  user: string;
+  name: string | null;
+  email: string;
+  admin: boolean;
+  disabled: boolean;
+  createdAt: number;
+  signedInAt: number | null;
+}
+
+export interface AccountStore extends CredentialStore {
+  /** Accounts that are not deleted, the newest first; `positions[i]` is that of `items[i]`. */
+  accounts(options: {
+    after?: string;
+    limit: number;
+  }): Promise<Page<ListedAccount> & { positions: string[] }>;
+  /** Notes that the account's password was entered. */
+  noteSignIn(user: string, at: number): Promise<void>;
+  accountByEmail(email: string): Promise<Account | undefined>;
+  accountOf(user: string): Promise<Account | undefined>;
+  countAccounts(): Promise<number>;
+  /** Named values of the installation (e.g. the hash of the one-time admin token). */
+  setting(name: string): Promise<string | undefined>;
+  /**
+   * Sets, or removes with null; `ifAbsent` preserves an existing value. Returns the value now
+   * stored.
+   */
+  setSetting(
+    name: string,
+    value: string | null,
+    options?: { ifAbsent?: boolean },
+  ): Promise<string | undefined>;
+}

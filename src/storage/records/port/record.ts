@@ -1,0 +1,96 @@
+import type { KindName, PublicationStatus } from "../../../model/kind.js";
+
+/** A record in the record store. Times are milliseconds since 1970, UTC. */
+export interface StoredRecord {
+  /** Stored form of the identifier. */
+  ark: string;
+  /** Identity key of the identifier ({@link import("../../../identifiers/ark.js").arkKey}). */
+  key: string;
+  kind: KindName;
+  name: string | null;
+  /**
+   * Stored form of the owner's ARK; null for users (each owns itself) and for records without one.
+   */
+  owner: string | null;
+  revision: number;
+  createdAt: number;
+  modifiedAt: number;
+  publicationStatus: PublicationStatus;
+  embargoedUntil: string | null;
+  /** The crate this record was minted for, or null. */
+  crate: string | null;
+  tombstone: Tombstone | null;
+  /** Why it is ARCHIVED, and what to use instead; null for every other status. */
+  archived: Withdrawal | null;
+  /**
+   * Change-log sequence of the newest link of another record that points here; 0 when there is
+   * none. Part of the ETag.
+   */
+  newestBacklink: number;
+  /** The document, UTF-8 JSON, as answered to clients (derived entries not included). */
+  document: Uint8Array;
+}
+
+/** What is said of a record that was deleted or archived. */
+export interface Withdrawal {
+  reason: string | null;
+  /** ARK of the record to use in its place. */
+  successor: string | null;
+}
+
+export interface Tombstone extends Withdrawal {
+  at: number;
+  by: string | null;
+}
+
+export interface Revision {
+  revision: number;
+  at: number;
+  by: string | null;
+  action: "create" | "update" | "delete" | "publish";
+  changed: string[];
+}
+
+/** The record that has an identifier: it decides about the identifiers below it. */
+export interface Holder {
+  ark: string;
+  key: string;
+  kind: KindName;
+  owner: string | null;
+  deleted: boolean;
+}
+
+/** A page by key; `next` is absent on the last one. */
+export interface Page<T> {
+  items: T[];
+  next?: string;
+}
+
+/** `positions[i]` is where to go on after `items[i]`. */
+export interface ListedPage extends Page<StoredRecord> {
+  positions: string[];
+}
+
+export interface ListQuery {
+  kind?: KindName;
+  /** Case-insensitive part of the name. */
+  name?: string;
+  /** Stored form or alias of the owner's ARK. */
+  ownerKey?: string;
+  /** A keyword, compared without case. */
+  keyword?: string;
+  crate?: string;
+  /**
+   * Leaves out identifiers that end with this; only with `crate`, whose records are read one by
+   * one.
+   */
+  notEndingWith?: string;
+  order?: "created" | "-created" | "name";
+  /** Opaque position after which to go on, from {@link Page.next}. */
+  after?: string;
+  limit: number;
+  /** The page ends before a record that brings it to more bytes of documents; it holds one at least. */
+  bytes?: number;
+}
+
+export type Found = { record: StoredRecord } | { ambiguous: string[] };
