@@ -495,7 +495,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       scrubber.start();
       if (config.ROLE === "api") return;
       const handlers = {
-        crate: intakeHandler(deps, objectsLocation),
+        crate: intakeHandler(deps),
         evidence: buildHandler(deps),
         score: scoreHandler(deps),
         computation: executionHandler(deps),

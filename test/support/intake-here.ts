@@ -1,12 +1,12 @@
 import { boundedGraphs } from "../../src/rdf/graph.js";
-import type { CrateRecord } from "../../src/services/crates/build-records.js";
 import { FINDING_CODES } from "../../src/services/crates/findings.js";
-import { ingestCrate } from "../../src/services/crates/run/ingest.js";
+import { makeRecords } from "../../src/services/crates/make-records.js";
 import type {
+  CrateRecord,
   IntakeHost,
   IntakeInput,
   IntakeResult,
-} from "../../src/services/crates/run/thread.js";
+} from "../../src/services/crates/steps.js";
 import type { CrateLimits } from "../../src/services/crates/upload.js";
 import { openObjects } from "../../src/storage/objects/location.js";
 import type { ObjectStore } from "../../src/storage/objects/port.js";
@@ -37,7 +37,7 @@ export async function ingestHere(
     records: (batch) => void records.push(...batch),
   };
   const objects = { readStaged: async () => readerOf(bytes) } as unknown as ObjectStore;
-  const result = await ingestCrate(
+  const result = await makeRecords(
     {
       objects: { files: "nowhere" },
       archive: { sha256: "0".repeat(64), name: "crate.zip", staged: "here" },
@@ -63,7 +63,7 @@ export async function ingestInThisThread(
   input: IntakeInput,
   host: IntakeHost,
 ): Promise<IntakeResult> {
-  return ingestCrate(input, await openObjects(input.objects), host, boundedGraphs(input.limits));
+  return makeRecords(input, await openObjects(input.objects), host, boundedGraphs(input.limits));
 }
 
 /** A fault of the answer itself: a refusal without a reason, or an undocumented code. */

@@ -72,10 +72,13 @@ export async function openIntakeRig(
     onFault: (_, error) => faults.push(error),
   });
   await jobs.start(
-    intakeHandler(
-      { records, config, baseUrl: () => BASE_URL, ...(ingest ? { ingest } : {}) },
-      location,
-    ),
+    intakeHandler({
+      records,
+      objectsLocation: location,
+      config,
+      baseUrl: () => BASE_URL,
+      ...(ingest ? { ingest } : {}),
+    }),
   );
   return {
     records,

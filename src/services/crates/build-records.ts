@@ -15,7 +15,7 @@ import type { GraphInput, RecordGraph } from "../../rdf/emit.js";
 import type { SoundContexts } from "../../rdf/graph.js";
 import { FALLBACK_VOCABULARY, safeIri } from "../../rdf/terms.js";
 import { linksByUrl } from "../../rdf/url-links.js";
-import type { ObjectReference, RecordWrite, SearchText } from "../../storage/records/port.js";
+import type { ObjectReference, SearchText } from "../../storage/records/port.js";
 import { withoutArks } from "../../storage/records/text.js";
 import { mediaTypeOf } from "../records/stored-content.js";
 import {
@@ -27,12 +27,12 @@ import {
 } from "../records/reserved.js";
 import type { StoredFile } from "./files/match-files.js";
 import { crateError, type Findings, objectFrom, type Place, quoted } from "./findings.js";
-import type { IdScope } from "./identifiers/identify.js";
+import { type IdScope, placeOf } from "./identifiers/identify.js";
 import { Rewriter } from "./identifiers/rewrite.js";
 import { type CrateDescription, DESCRIPTOR, describedCrate } from "./layout.js";
-import type { PreparedCrate, PreparedEntity } from "./prepare.js";
 import { documentOf, wholeDocument, withContent } from "./records/document.js";
 import type { CrateLimits } from "./upload.js";
+import type { CrateRecord, ResolvedCrate, ResolvedEntity } from "./steps.js";
 
 /** Function of `src/rdf/graph.ts`; injected, so that plans can run without RDF. */
 export type GraphsOf = (
@@ -189,7 +189,7 @@ class RepairedContexts {
   }
 
   /** Repairs an entity's own contexts. @throws ContextLimit */
-  async repairEntity({ parts }: PreparedEntity): Promise<void> {
+  async repairEntity({ parts }: ResolvedEntity): Promise<void> {
     for (const {
       scope: {
         description: { context, file },
@@ -281,7 +281,7 @@ export function adviseOn(
   }
 }
 
-export const NO_TEXT: SearchText = { name: "", description: "", keywords: "", other: "" };
+const NO_TEXT: SearchText = { name: "", description: "", keywords: "", other: "" };
 
 function keywordsOf(value: JsonValue | undefined): string[] {
   if (typeof value === "string")
@@ -310,9 +310,7 @@ function searchTextOf(document: JsonObject): SearchText {
   };
 }
 
-export type CrateRecord = Extract<RecordWrite, { op: "create" }>;
-
-interface BuildSettings {
+export interface BuildSettings {
   limits: Pick<CrateLimits, "MAX_CRATE_RECORD_BYTES"> & ContextBounds;
   /** Public address of the registry, without a slash at the end. */
   baseUrl: string;
@@ -329,8 +327,15 @@ interface BuildSettings {
  */
 const BATCH = 100;
 
+/** In place of what no comparison with stored records needs. */
+export const NOT_COMPARED = {
+  links: [],
+  text: NO_TEXT,
+  keywords: [],
+} satisfies Partial<CrateRecord>;
+
 interface Draft {
-  entity: PreparedEntity;
+  entity: ResolvedEntity;
   crateContext: JsonValue | undefined;
   body: JsonObject;
   linked?: JsonObject;
@@ -342,7 +347,7 @@ interface Draft {
  * crate's findings; there an invalid context is an error.
  */
 export async function* buildRecords(
-  crate: PreparedCrate,
+  crate: ResolvedCrate,
   stored: ReadonlyMap<string, StoredFile>,
   settings: BuildSettings,
   graphsOf: GraphsOf,
@@ -404,7 +409,7 @@ export async function* buildRecords(
 /** Links to entities of the crate that are named by URLs. */
 const urlLinks = (
   { quads }: RecordGraph,
-  { ark, url }: PreparedEntity,
+  { ark, url }: ResolvedEntity,
   byUrl: ReadonlyMap<string, string>,
 ): RecordGraph["links"] =>
   byUrl.size === 0
@@ -424,7 +429,7 @@ class RecordBytes {
   }
 
   /** @throws CrateError beyond MAX_CRATE_RECORD_BYTES */
-  counted(record: CrateRecord, entity: PreparedEntity): CrateRecord {
+  counted(record: CrateRecord, entity: ResolvedEntity): CrateRecord {
     const { MAX_CRATE_RECORD_BYTES } = this.#limits;
     this.#bytes += record.document.byteLength + record.quads.length;
     if (this.#bytes > MAX_CRATE_RECORD_BYTES)
@@ -440,7 +445,7 @@ class RecordBytes {
 }
 
 function draft(
-  entity: PreparedEntity,
+  entity: ResolvedEntity,
   stored: ReadonlyMap<string, StoredFile>,
   { baseUrl }: BuildSettings,
   rewriters: ReadonlyMap<IdScope, Rewriter>,
@@ -513,8 +518,8 @@ const inputOf = ({ entity, body, linked }: Draft): GraphInput => ({
 });
 
 function record(
-  crate: PreparedCrate,
-  entity: PreparedEntity,
+  crate: ResolvedCrate,
+  entity: ResolvedEntity,
   document: JsonObject,
   graph: RecordGraph,
   stored: ReadonlyMap<string, StoredFile>,
@@ -554,8 +559,8 @@ const searchedOf = (ark: string, document: JsonObject): Pick<CrateRecord, "text"
     : { text: NO_TEXT, keywords: [] };
 
 function objectsOf(
-  crate: PreparedCrate,
-  entity: PreparedEntity,
+  crate: ResolvedCrate,
+  entity: ResolvedEntity,
   document: JsonObject,
   stored: ReadonlyMap<string, StoredFile>,
   { archive }: BuildSettings,
@@ -584,10 +589,10 @@ function objectsOf(
   return references;
 }
 
-const metadataPath = ({ parts }: PreparedEntity): string =>
+const metadataPath = ({ parts }: ResolvedEntity): string =>
   `${parts.find(({ scope, entity }) => scope.description.root === entity)?.scope.folder ?? ""}${DESCRIPTOR}`;
 
-const reportReserved = (entity: PreparedEntity, findings: Findings): void =>
+const reportReserved = (entity: ResolvedEntity, findings: Findings): void =>
   findings.warn(
     "FIELD_RESERVED",
     "The containerDigest is stored in the document only: in the graph it is stated by runs " +
@@ -595,15 +600,11 @@ const reportReserved = (entity: PreparedEntity, findings: Findings): void =>
     placeOf(entity),
   );
 
-export function placeOf({ parts: [part] }: PreparedEntity): { file: string; pointer: string } {
-  return { file: part!.scope.description.file, pointer: part!.entity.pointer };
-}
-
 /** Terms without a meaning, each reported once. */
 class LostTerms {
-  readonly #terms = new Map<string, { count: number; entity: PreparedEntity }>();
+  readonly #terms = new Map<string, { count: number; entity: ResolvedEntity }>();
 
-  add(terms: readonly string[], entity: PreparedEntity): void {
+  add(terms: readonly string[], entity: ResolvedEntity): void {
     for (const term of terms) {
       const known = this.#terms.get(term);
       if (known) known.count++;

@@ -507,6 +507,12 @@ export function crateError(code: RefusalCode, message: string, place?: Place): C
 export class Findings {
   readonly #errors = new FindingList();
   readonly #warnings = new FindingList();
+  readonly #isDryRun: boolean;
+
+  /** @param isDryRun errors end no step: all of them are reported together */
+  constructor({ dryRun: isDryRun = false }: { dryRun?: boolean } = {}) {
+    this.#isDryRun = isDryRun;
+  }
 
   error(code: RefusalCode, message: string, place?: Place): void {
     this.#errors.add(code, message, place);
@@ -527,10 +533,19 @@ export class Findings {
     return this.#errors.has(code);
   }
 
+  /** @throws CrateError with all findings, when an error is among them and this is no dry run */
+  endStep(): void {
+    if (!this.#isDryRun) this.throwIfErrors();
+  }
+
   /** @throws CrateError with all findings, when an error is among them */
   throwIfErrors(): void {
-    const errors = this.#errors.all();
-    if (errors.length > 0) throw new CrateError(errors, this.#warnings.all());
+    const errors = this.allErrors();
+    if (errors.length > 0) throw new CrateError(errors, this.allWarnings());
+  }
+
+  allErrors(): Finding[] {
+    return this.#errors.all();
   }
 
   allWarnings(): Finding[] {

@@ -7,7 +7,7 @@ import {
   type ProcessInput,
   type ToThread,
   threadOptions,
-} from "./run/thread.js";
+} from "./run-intake.js";
 
 // A separate process for a crate that was being ingested when a process ended: it forwards messages
 // between its thread and the service. If this process dies, the crate was the cause, and the

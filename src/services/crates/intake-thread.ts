@@ -3,9 +3,10 @@ import { ServiceError } from "../../errors.js";
 import type { Progress } from "../../jobs/port.js";
 import { openObjects } from "../../storage/objects/location.js";
 import { packLinks } from "../../storage/records/codecs.js";
-import { type CrateRecord, type GraphsOf, NO_TEXT } from "./build-records.js";
-import { type IngestObjects, ingestCrate } from "./run/ingest.js";
-import type { FromThread, IntakeHost, IntakeInput, Refusal, ToThread } from "./run/thread.js";
+import { type GraphsOf, NOT_COMPARED } from "./build-records.js";
+import { type IntakeObjects, makeRecords } from "./make-records.js";
+import type { FromThread, Questions, ToThread } from "./run-intake.js";
+import type { CrateRecord, IntakeHost, IntakeInput } from "./steps.js";
 
 // A separate thread for one crate: inflating, hashing, parsing and expanding would block the event
 // loop.
@@ -16,23 +17,24 @@ const waiting = new Map<number, (answer: Answer) => void>();
 const stopping = new AbortController();
 const STOPPED = "told to stop";
 const input = workerData as IntakeInput;
-let asked = 0;
+let questions = 0;
 
 const send = (message: FromThread, transfer: ArrayBuffer[] = []) =>
   port.postMessage(message, transfer);
 
-type QuestionName = "intend" | "registered" | "claim";
-type Question = { [T in QuestionName]: Omit<Extract<FromThread, { type: T }>, "id"> }[QuestionName];
-
-function ask(message: Question): Promise<Answer> {
-  const id = ++asked;
-  return new Promise((resolve, reject) => {
-    waiting.set(id, (answer) =>
-      answer.fault === undefined ? resolve(answer) : reject(new Error(answer.fault)),
-    );
-    send({ ...message, id });
-  });
-}
+const ask =
+  <Q extends keyof Questions>(type: Q) =>
+  (...asked: Parameters<Questions[Q]>) => {
+    const id = ++questions;
+    return new Promise<Awaited<ReturnType<Questions[Q]>>>((resolve, reject) => {
+      waiting.set(id, ({ answer, fault }) =>
+        fault === undefined
+          ? resolve(answer as Awaited<ReturnType<Questions[Q]>>)
+          : reject(new Error(fault)),
+      );
+      send({ type, id, asked } as FromThread);
+    });
+  };
 port.on("message", (answer: ToThread) => {
   if ("stop" in answer) {
     stopping.abort(new Error(STOPPED));
@@ -43,17 +45,8 @@ port.on("message", (answer: ToThread) => {
   waiting.delete(answer.id);
 });
 
-/**
- * A plan never writes its records; their documents are transferred, everything else would be copied
- * on the event loop. Members that an update compares are preserved.
- */
-const comparedOnly = (record: CrateRecord): CrateRecord => ({
-  ...record,
-  ...(input.update ? {} : { quads: "", objects: [] }),
-  links: [],
-  text: NO_TEXT,
-  keywords: [],
-});
+/** A dry run never writes its records: what is not compared would only be copied. */
+const comparedOnly = (record: CrateRecord): CrateRecord => ({ ...record, ...NOT_COMPARED });
 
 /**
  * ms between reports of a stage: it is reported when it begins, first advances and ends, and
@@ -73,13 +66,9 @@ function reportProgress(progress: Progress): void {
 
 const host: IntakeHost = {
   progress: reportProgress,
-  intend: async (sha256s) => {
-    await ask({ type: "intend", sha256s });
-  },
-  registered: async (arks, root) =>
-    (await ask({ type: "registered", arks, root })).registered ?? [],
-  claim: async (claims): Promise<Refusal[]> =>
-    (await ask({ type: "claim", claims })).refusals ?? [],
+  intend: ask("intend"),
+  registered: ask("registered"),
+  claim: ask("claim"),
   records: (records) => {
     const sent = records.map((record) =>
       input.dryRun ? comparedOnly(record) : { ...record, links: packLinks(record.links) },
@@ -114,13 +103,13 @@ const graphsOf: GraphsOf = async (context, inputs) =>
 
 try {
   const objects = await openObjects(input.objects);
-  const stoppable: IngestObjects = {
+  const stoppable: IntakeObjects = {
     ...(objects.parallel === undefined ? {} : { parallel: objects.parallel }),
     stage: (source, options) => objects.stage(untilStopped(source), options),
     reader: (sha256) => objects.reader(sha256),
     readStaged: (place) => objects.readStaged(place),
   };
-  send({ type: "result", result: await ingestCrate(input, stoppable, host, graphsOf) });
+  send({ type: "result", result: await makeRecords(input, stoppable, host, graphsOf) });
 } catch (error) {
   if (error instanceof ServiceError)
     send({ type: "fault", message: error.message, code: error.code });

@@ -1,149 +1,78 @@
-import type { Config } from "../../config/config.js";
+/** The job of a crate submission: ingests an upload, and commits or refuses it. */
 import { ServiceError } from "../../errors.js";
-import { arkKey } from "../../identifiers/ark.js";
 import { type Job, type JobHandler, reached } from "../../jobs/port.js";
 import type { Finding } from "../../model/findings.js";
-import type { ObjectsLocation } from "../../storage/objects/location.js";
+import type { KindName } from "../../model/kind.js";
 import type { RecordStore } from "../../storage/records/port.js";
+import type { Submission } from "../../storage/records/port/submissions.js";
 import { announce } from "../objects/damage.js";
-import type { CrateRecord } from "./build-records.js";
-import { CrateError, finding, type Place } from "./findings.js";
+import type { CrateWrites } from "./compare/comparison.js";
+import { changedMeanwhile, type Reason, taken } from "./compare/conflicts.js";
+import { finding, Findings } from "./findings.js";
 import { describedCrate } from "./layout.js";
-import {
-  alike,
-  changedAtCommit,
-  findConflicts,
-  NewIdentifiers,
-  registeredCrates,
-  takenAtCommit,
-  withoutKnown,
-} from "./run/conflicts.js";
-import { type IntakeHost, type IntakeInput, runThread } from "./run/thread.js";
-import { CrateUpdate, type CrateWrites } from "./run/update.js";
-import { type CrateFormat, crateLimits } from "./upload.js";
+import { compareCrate, type CrateUpload, type PipelineDeps } from "./pipeline.js";
+import type { Conflict } from "./steps.js";
 
 /** Input of a submission of type `crate`. */
-export interface CrateSubmissionInput {
-  /** `zip` by default. */
-  format?: CrateFormat;
-  /** Name of the uploaded file. */
-  name?: string;
+export interface CrateSubmissionInput extends Pick<
+  CrateUpload,
+  "name" | "format" | "update" | "emptyLinked" | "crate"
+> {
   /** Name of the request that uploaded it, for logs. */
   request?: string;
   /** The span of that request, as W3C Trace Context writes it. */
   trace?: string;
-  /** The upload updates the crate that the uploader has. */
-  update?: boolean;
-  /** The update may remove all statements of a crate that the crate links. */
-  emptyLinked?: boolean;
-  /** ARK of the crate to update, where the upload names it. */
-  crate?: string;
 }
 
-export interface IntakeDeps {
-  records: Pick<
-    RecordStore,
-    | "accountOf"
-    | "findMany"
-    | "holders"
-    | "list"
-    | "objectsOf"
-    | "quads"
-    | "usedElsewhere"
-    | "usesOf"
-    | "commit"
-    | "closeSubmission"
-    | "intend"
-    | "release"
-  >;
-  objects: ObjectsLocation;
-  config: Config;
-  /** Public address without a slash at the end. */
-  baseUrl: () => string;
-  now?: () => number;
-  /** Runs an intake; in a thread of its own by default. */
-  ingest?: typeof runThread;
+export interface IntakeDeps extends PipelineDeps {
+  records: PipelineDeps["records"] &
+    Pick<RecordStore, "commit" | "closeSubmission" | "intend" | "release">;
 }
 
 /** The handler of a composed registry. */
-export function intakeHandler(
-  { records, config, baseUrl, ingest }: Omit<IntakeDeps, "objects" | "now">,
-  objects: ObjectsLocation,
-): JobHandler {
-  return (job) =>
-    intakeCrate(job, { records, config, baseUrl, objects, ...(ingest ? { ingest } : {}) });
-}
+export const intakeHandler =
+  (deps: IntakeDeps): JobHandler =>
+  (job) =>
+    intakeCrate(job, deps);
 
 /**
  * The handler of crate submissions: the whole crate is committed atomically. A fault of the crate
  * ends the submission as failed; any other fault is thrown, and the queue retries.
  */
 export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
-  const now = deps.now ?? Date.now;
   const { submission } = job;
-  const holder = { kind: "submission" as const, id: submission.id, attempt: submission.attempt };
-  const records: CrateRecord[] = [];
-  const own = new Map<string, Place>();
-  const { update: isUpdate, emptyLinked, format, crate } = submission.input as CrateSubmissionInput;
-  let isNamed = crate !== undefined;
-  const identifiers = new NewIdentifiers(deps.records, submission.user);
-  const update =
-    isUpdate === true
-      ? new CrateUpdate(
-          deps.records,
-          submission.user,
-          { keepsFiles: format === "metadata", mayEmptyLinked: emptyLinked === true },
-          identifiers,
-        )
-      : undefined;
+  const { id, attempt, user } = submission;
+  const holder = { kind: "submission" as const, id, attempt };
+  const input = submission.input as CrateSubmissionInput;
   let announcing = Promise.resolve();
-  const host: IntakeHost = {
-    progress: (progress) => job.report(progress),
-    intend: async (sha256s) => {
-      await (announcing = announce(deps, holder, sha256s));
-      reached({ submission: submission.id, event: "files announced" });
-    },
-    registered: (arks, root) => registeredCrates(deps.records, arks, root, submission.user),
-    claim: async (claims) => {
-      isNamed ||= claims.some(({ root, kept }) => root && kept);
-      if (update) return update.claim(claims);
-      const found = await findConflicts(deps.records, claims, submission.user, identifiers);
-      for (const [ark, place] of found.own) own.set(ark, place);
-      return found.refusals;
-    },
-    records: (batch) => {
-      for (const record of batch) records.push(record);
-    },
-  };
-  const fail = async (errors: Finding[], warnings: Finding[]) => {
+  const fail = async (error: Finding[], warnings: Finding[]) => {
     await deps.records.closeSubmission(
-      { id: submission.id, attempt: submission.attempt, status: "failed", error: errors, warnings },
-      now(),
+      { id, attempt, status: "failed", error, warnings },
+      Date.now(),
     );
     // A sweep removes the stored bytes when no intent announces them any more.
     await deps.records.release(holder);
   };
   try {
-    const result = await (deps.ingest ?? runThread)(inputOf(job, deps), host, job.signal, {
-      timeout: deps.config.INTAKE_TIMEOUT,
-      memory: deps.config.INTAKE_MEMORY,
-      apart: job.apart,
-    });
-    if ("errors" in result) return await fail(result.errors, result.warnings);
-    job.report({ stage: "committing", done: 0, total: records.length, unit: "records" });
-    const { errors, writes, uses } = update
-      ? await update.plan(records)
-      : await asNew(deps, records, own, result.root);
-    if (errors.length > 0) return await fail(errors, result.warnings);
-    const similar = isNamed ? undefined : await alike(deps.records, records[0]!, submission.user);
-    if (similar) result.warnings.push(similar);
+    const { errors, conflicts, warnings, changes } = await compareCrate(
+      { ...input, sha256: submission.sha256!, user },
+      deps,
+      {
+        signal: job.signal,
+        apart: job.apart,
+        progress: (progress) => job.report(progress),
+        announce: async (sha256s) => {
+          await (announcing = announce(deps, holder, sha256s));
+          reached({ submission: id, event: "files announced" });
+        },
+      },
+    );
+    if (!changes || conflicts.length > 0)
+      return await fail([...errors, ...findingsOf(conflicts)], warnings);
     job.signal.throwIfAborted();
-    // For the crate itself the commit reports that its identifier is taken.
-    const unheld = (await identifiers.unheld()).filter((key) => key !== arkKey(result.root));
-    const refused = await commit(job, deps, { writes, uses, unheld }, result, now());
-    if (refused) await fail([refused], result.warnings);
+    const refused = await commit(submission, deps, changes, warnings);
+    if (refused) await fail([refused], warnings);
   } catch (error) {
-    if (error instanceof CrateError) return await fail(error.findings, error.warnings);
     // Nothing refers to the stored bytes; the code waits for an announcement in progress, which
     // would otherwise outlive this.
     if ((job.signal.reason as { reason?: string } | undefined)?.reason === "cancelled")
@@ -152,71 +81,44 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   }
 }
 
-/** A new crate; records that the uploader has already and that state the same stay unchanged. */
-async function asNew(
-  { records }: IntakeDeps,
-  built: readonly CrateRecord[],
-  own: ReadonlyMap<string, Place>,
-  root: string,
-): Promise<CrateWrites> {
-  const { writes, errors } = await withoutKnown(records, built, own);
-  const written = new Set(writes.map(({ ark }) => ark));
-  return {
-    writes,
-    errors,
-    uses: { crate: root, arks: [...own.keys()].filter((ark) => !written.has(ark)) },
-  };
-}
-
-function inputOf({ submission }: Job, { objects, config, baseUrl }: IntakeDeps): IntakeInput {
-  const { format = "zip", name, update, crate } = submission.input as CrateSubmissionInput;
-  return {
-    objects,
-    format,
-    limits: crateLimits(config),
-    archive: { sha256: submission.sha256!, name: name ?? "crate.zip" },
-    identify: {
-      naan: config.ARK_NAAN,
-      acceptedNaans: config.ACCEPTED_NAANS,
-      ...(crate === undefined ? {} : { crate }),
-    },
-    baseUrl: baseUrl(),
-    owner: submission.user,
-    ...(update ? { update } : {}),
-  };
+/** A submission lists some findings of a kind, and counts the others. */
+function findingsOf(conflicts: readonly Conflict[]): Finding[] {
+  const findings = new Findings();
+  for (const conflict of conflicts) findings.error(conflict.code, conflict.message, conflict);
+  return findings.allErrors();
 }
 
 /**
- * One commit for the records and the end of the submission. Returns the finding when an identifier
- * was taken meanwhile.
+ * One commit for the records and the end of the submission. Returns the finding when it is refused,
+ * such as for an identifier that was taken meanwhile.
  */
 async function commit(
-  { submission }: Job,
+  { id, attempt, user }: Submission,
   { records, config }: IntakeDeps,
-  { writes, uses, unheld }: Omit<CrateWrites, "errors"> & { unheld: string[] },
-  { root, warnings }: { root: string; warnings: Finding[] },
-  at: number,
+  { writes, uses, unheld }: CrateWrites,
+  warnings: Finding[],
 ): Promise<Finding | undefined> {
+  const identifiersMinted = writes.filter(
+    ({ op, ark }) => op === "create" && describedCrate(ark) === undefined,
+  ).length;
   try {
     await records.commit({
-      by: submission.user,
-      at,
+      by: user,
+      at: Date.now(),
       records: writes,
       uses,
       unheld,
       within: config.COMMIT_LIMIT,
       submission: {
-        id: submission.id,
-        attempt: submission.attempt,
+        id,
+        attempt,
         status: "finished",
         warnings,
-        identifiersMinted: writes.filter(
-          ({ op, ark }) => op === "create" && describedCrate(ark) === undefined,
-        ).length,
-        rocrateIdentifier: root,
+        identifiersMinted,
+        rocrateIdentifier: uses.crate,
       },
     });
-    reached({ submission: submission.id, event: "committed" });
+    reached({ submission: id, event: "committed" });
     return undefined;
   } catch (error) {
     // Another attempt is running, or the submission was cancelled: that attempt or the cancellation
@@ -229,15 +131,24 @@ async function commit(
           `longer than COMMIT_LIMIT=${config.COMMIT_LIMIT} ms; send a smaller crate, or ` +
           "ask the operator to raise the setting.",
       );
-    if (error instanceof ServiceError && error.code === "DUPLICATE")
-      return takenAtCommit(error, root);
-    if (error instanceof ServiceError && error.code === "CHANGED_MEANWHILE")
-      return finding("CHANGED_MEANWHILE", error.message);
-    if (
-      error instanceof ServiceError &&
-      (error.code === "REVISION_MISMATCH" || error.code === "GONE")
-    )
-      return changedAtCommit(error);
-    throw error;
+    const reason = error instanceof ServiceError ? refusalOf(error, uses.crate) : undefined;
+    if (!reason) throw error;
+    return finding(reason.code, reason.message);
+  }
+}
+
+/** Why the commit refuses what the comparison allowed: somebody else wrote in between. */
+function refusalOf({ code, message, extra }: ServiceError, root: string): Reason | undefined {
+  const { ark, kind, deleted } = extra as { ark?: string; kind?: KindName; deleted?: boolean };
+  switch (code) {
+    case "DUPLICATE":
+      return taken(ark ?? root, kind, deleted === true, { root: (ark ?? root) === root });
+    case "CHANGED_MEANWHILE":
+      return { code, message };
+    case "REVISION_MISMATCH":
+    case "GONE":
+      return changedMeanwhile(ark ?? "A record of the crate");
+    default:
+      return undefined;
   }
 }

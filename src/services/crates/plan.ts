@@ -1,45 +1,33 @@
 /**
  * The dry run of an upload: what would be stored, and what an update would change in each record.
  */
-import type { Config } from "../../config/config.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { Finding } from "../../model/findings.js";
 import { KINDS } from "../../model/kinds.js";
-import type { ObjectsLocation } from "../../storage/objects/location.js";
 import type { RecordStore, RecordWrite } from "../../storage/records/port.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import type { IncomingFile } from "../records/stored-content.js";
 import { withoutForgotten } from "../records/forgotten.js";
 import { type Difference, differencesAt } from "../records/read.js";
+import type { IncomingFile } from "../records/stored-content.js";
 import { parseDocument } from "../records/view.js";
-import type { CrateRecord } from "./build-records.js";
-import {
-  CrateError,
-  FINDING_CODES,
-  type FindingCode,
-  finding,
-  type Place,
-  quoted,
-  type Severity,
-} from "./findings.js";
+import { inStore } from "./compare/stored.js";
+import { FINDING_CODES, type FindingCode, finding, quoted, type Severity } from "./findings.js";
 import { describedCrate } from "./layout.js";
 import {
-  alike,
-  findConflicts,
-  NewIdentifiers,
-  registeredCrates,
-  withoutKnown,
-} from "./run/conflicts.js";
-import { type Claim, runThread } from "./run/thread.js";
-import { CrateUpdate } from "./run/update.js";
+  compareCrate,
+  type ComparedCrate,
+  type CrateUpload,
+  type PipelineDeps,
+} from "./pipeline.js";
 import { beginningOf, namedCrate, type UploadOptions } from "./submissions.js";
-import { type CrateFormat, crateLimits, uploadLimit } from "./upload.js";
+import { type CrateFormat, uploadLimit } from "./upload.js";
+import type { Claim, Conflict } from "./steps.js";
 
-/** Differences of one record, and characters of one value, in a plan. */
-const [MOST, LONGEST] = [20, 1000];
-/** Records in one read. */
-const BATCH = 100;
+/** Differences of one record in a plan. */
+const MAX_DIFFERENCES = 20;
+/** Characters of one value in a plan. */
+const MAX_VALUE_CHARS = 1000;
 
 /** A property of a record that an update would change. */
 export interface PlannedDifference {
@@ -74,15 +62,12 @@ async function plannedDifferences(
   writes: readonly Replacing[],
 ): Promise<Map<string, PlannedDifferences>> {
   const planned = new Map<string, PlannedDifferences>();
-  for (let start = 0; start < writes.length; start += BATCH) {
-    const batch = writes.slice(start, start + BATCH);
-    const found = (await records.findMany(batch.map(({ ark }) => ark))).flatMap(
-      (record) => record ?? [],
-    );
+  for await (const batch of inStore(records, writes)) {
+    const found = batch.flatMap(([, record]) => record ?? []);
     const stored = new Map(
       (await withoutForgotten({ records }, found)).map((record) => [record.ark, record]),
     );
-    for (const { ark, changed, name, document } of batch) {
+    for (const [{ ark, changed, name, document }] of batch) {
       const before = stored.get(ark);
       if (!before) continue;
       planned.set(ark, {
@@ -100,14 +85,14 @@ function between(
   after: JsonObject,
 ): Omit<PlannedDifferences, "name"> {
   return {
-    differences: differencesAt(pointers.slice(0, MOST), before, after).map(
+    differences: differencesAt(pointers.slice(0, MAX_DIFFERENCES), before, after).map(
       ({ pointer, kind, before: old = null, after: current = null }) => ({
         pointer,
         kind,
         ...shortenedPair(old, current),
       }),
     ),
-    furtherDifferences: Math.max(0, pointers.length - MOST),
+    furtherDifferences: Math.max(0, pointers.length - MAX_DIFFERENCES),
   };
 }
 
@@ -115,7 +100,7 @@ function shortenedPair(
   before: JsonValue,
   after: JsonValue,
 ): Pick<PlannedDifference, "before" | "after" | "shortened"> {
-  if (lengthOf(before) <= LONGEST && lengthOf(after) <= LONGEST)
+  if (lengthOf(before) <= MAX_VALUE_CHARS && lengthOf(after) <= MAX_VALUE_CHARS)
     return { before, after, shortened: false };
   if (!Array.isArray(before) || !Array.isArray(after))
     return { before: cut(before), after: cut(after), shortened: true };
@@ -133,15 +118,15 @@ const textsOf = (list: readonly JsonValue[]): Set<string> =>
   new Set(list.map((item) => JSON.stringify(item)));
 
 function cut(value: JsonValue): JsonValue {
-  if (lengthOf(value) <= LONGEST) return value;
+  if (lengthOf(value) <= MAX_VALUE_CHARS) return value;
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  return `${text.slice(0, LONGEST).toWellFormed()}…`;
+  return `${text.slice(0, MAX_VALUE_CHARS).toWellFormed()}…`;
 }
 
 /** The first entries, as many as a value may have characters. */
 function fitting(list: readonly JsonValue[]): JsonValue[] {
   const fit: JsonValue[] = [];
-  let space = LONGEST;
+  let space = MAX_VALUE_CHARS;
   for (const item of list) {
     const short = cut(item);
     if ((space -= lengthOf(short)) < 0 && fit.length > 0) break;
@@ -150,189 +135,130 @@ function fitting(list: readonly JsonValue[]): JsonValue[] {
   return fit;
 }
 
-/** Collects the messages of a run about a crate, until the plan is built from them. */
-class Gathered {
-  readonly #claims: Claim[] = [];
-  readonly #conflicts = new Map<string, Finding>();
-  readonly #known = new Set<string>();
-  readonly own = new Map<string, Place>();
-  /**
-   * Records whose identifiers the uploader has already; of the other records the plan stores
-   * nothing except, for an update, their identifiers.
-   */
-  readonly compared: CrateRecord[] = [];
-  #builtAll = 0;
-  #changes: ReadonlyMap<string, ChangeName> | undefined;
-  #differences: ReadonlyMap<string, PlannedDifferences> = new Map();
-  #removed: { identifier: string; kind: string }[] = [];
-  /** Conflicts of records that the crate does not describe any more. */
-  readonly #elsewhere: Finding[] = [];
+/** Counts all items, and holds the first of them. */
+class ShortList<T> {
+  count = 0;
+  readonly items: T[] = [];
 
-  readonly #update: Pick<CrateUpdate, "has" | "plan"> | undefined;
+  readonly #most: number;
 
-  constructor(update?: Pick<CrateUpdate, "has" | "plan">) {
-    this.#update = update;
+  constructor(most: number) {
+    this.#most = most;
   }
 
-  claimed(
-    claims: readonly Claim[],
-    refusals: readonly { index: number; code: FindingCode; message: string }[],
-    own: ReadonlyMap<string, Place>,
-  ): void {
-    for (const claim of claims) {
-      this.#claims.push(claim);
-      if (claim.linked !== "named") continue;
-      this.#builtAll++;
-      this.#known.add(claim.ark);
-    }
-    for (const { index, code, message } of refusals)
-      this.#conflicts.set(claims[index]!.ark, finding(code, message, claims[index]));
-    for (const [ark, place] of own) this.own.set(ark, place);
-  }
-
-  built(records: readonly CrateRecord[]): void {
-    this.#builtAll += records.length;
-    for (const record of records) {
-      if (this.own.has(record.ark) || this.#update?.has(record.ark)) this.compared.push(record);
-      else if (this.#update)
-        this.compared.push({
-          ...record,
-          ...(describedCrate(record.ark) === undefined ? { document: NOTHING } : {}),
-          quads: "",
-          objects: [],
-        });
-    }
-  }
-
-  /**
-   * Computes the writes of the update, once every record is built: a record that is not built yet
-   * would count as deleted.
-   * @param most records whose differences are read
-   */
-  async compareWith(
-    update: Pick<CrateUpdate, "has" | "plan">,
-    deps: Parameters<typeof plannedDifferences>[0],
-    most: number,
-  ): Promise<void> {
-    const claimed = new Map(this.#claims.map((claim) => [claim.ark, claim]));
-    for (const ark of claimed.keys()) if (update.has(ark)) this.#known.add(ark);
-    if (this.#claims.length === 0 || this.#builtAll < this.#claims.length) return;
-    const { writes, conflicts, removed } = await update.plan(this.compared);
-    for (const { ark, code, message } of conflicts) {
-      if (claimed.has(ark)) this.#conflicts.set(ark, finding(code, message, claimed.get(ark)));
-      else this.#elsewhere.push(finding(code, message));
-    }
-    const changes = new Map<string, ChangeName>();
-    for (const write of writes) {
-      if (write.op === "create") changes.set(write.ark, "created");
-      else if (!changes.has(write.ark))
-        changes.set(write.ark, write.op === "replace" && write.revive ? "revived" : "changed");
-    }
-    this.#changes = changes;
-    const revised = new Map(
-      writes
-        .filter((write) => write.op === "replace")
-        .filter(({ revive }) => !revive)
-        .map((write) => [write.ark, write]),
-    );
-    const first = this.#claims.flatMap(({ ark }) => revised.get(ark) ?? []).slice(0, most);
-    this.#differences = await plannedDifferences(deps, first);
-    this.#removed = removed.map(({ ark, kind }) => ({
-      identifier: ark,
-      kind: KINDS[kind].typeName,
-    }));
-  }
-
-  compare(writes: readonly CrateRecord[], errors: readonly Finding[]): void {
-    const others = new Set(writes.map(({ ark }) => ark));
-    const at = new Map(errors.map((error) => [`${error.file} ${error.pointer}`, error]));
-    for (const { ark } of this.compared) {
-      const place = this.own.get(ark)!;
-      if (others.has(ark)) this.#conflicts.set(ark, at.get(`${place.file} ${place.pointer}`)!);
-      else this.#known.add(ark);
-    }
-  }
-
-  plan(errors: readonly Finding[], warnings: readonly Finding[], most: number): CratePlan {
-    const lists = {
-      minted: [] as PlannedIdentifier[],
-      kept: [] as PlannedIdentifier[],
-      known: [] as PlannedIdentifier[],
-      conflicting: [] as CratePlan["conflicting"],
-    };
-    const counts = { minted: 0, kept: 0, known: 0, conflicting: 0 };
-    const refused = [...errors, ...this.#elsewhere];
-    const conforms = refused.length === 0 && this.#conflicts.size === 0;
-    const records = new Map<string, number>();
-    for (const claim of this.#claims) {
-      const identifier = planned(claim);
-      const conflict = this.#conflicts.get(claim.ark);
-      // A crate always includes its descriptor: the descriptor counts only where it causes a
-      // conflict.
-      if (!conflict && describedCrate(claim.ark) !== undefined) continue;
-      const list = conflict
-        ? "conflicting"
-        : this.#known.has(claim.ark)
-          ? "known"
-          : claim.kept
-            ? "kept"
-            : "minted";
-      counts[list]++;
-      if (conforms && list !== "known")
-        records.set(identifier.kind, (records.get(identifier.kind) ?? 0) + 1);
-      if (lists[list].length >= most) continue;
-      if (conflict) lists.conflicting.push({ ...identifier, ...planFinding(conflict, "REQUIRED") });
-      else lists[list as "minted"].push(identifier);
-    }
-    return {
-      conforms,
-      rocrateIdentifier: this.#claims.find(({ root }) => root)?.ark ?? null,
-      records: [...records].map(([kind, count]) => ({ kind, count })),
-      counts,
-      ...lists,
-      warned: warnings.map((each) => planFinding(each, "RECOMMENDED")),
-      refused: refused.map((each) => planFinding(each, "REQUIRED")),
-      changes: this.#changesOf(this.#changes, most),
-    };
-  }
-
-  #changesOf(
-    changes: ReadonlyMap<string, ChangeName> | undefined,
-    most: number,
-  ): CrateChanges | null {
-    if (!changes) return null;
-    const counts = {
-      created: 0,
-      changed: 0,
-      unchanged: 0,
-      removed: this.#removed.length,
-      revived: 0,
-    };
-    const lists = {
-      created: [] as PlannedIdentifier[],
-      changed: [] as PlannedChange[],
-      unchanged: [] as PlannedIdentifier[],
-      revived: [] as PlannedIdentifier[],
-    };
-    for (const claim of this.#claims) {
-      if (this.#conflicts.has(claim.ark)) continue;
-      const change = (changes.get(claim.ark) ?? "unchanged") as keyof typeof lists;
-      if (change !== "changed" && describedCrate(claim.ark) !== undefined) continue;
-      counts[change]++;
-      if (lists[change].length >= most) continue;
-      if (change === "changed")
-        lists.changed.push({
-          ...planned(claim),
-          ...(this.#differences.get(claim.ark) ?? NOT_COMPARED),
-        });
-      else lists[change].push(planned(claim));
-    }
-    return { counts, ...lists, removed: this.#removed.slice(0, most) };
+  add(make: () => T): void {
+    if (this.count++ < this.#most) this.items.push(make());
   }
 }
 
-const NOTHING = new Uint8Array();
-const NOT_COMPARED = { name: null, differences: null, furtherDifferences: null };
+/** What an upload would do, in lists of at most `most` items. */
+function planOf(
+  { claims, conflicts: found, errors, warnings, isKnown }: ComparedCrate,
+  changes: CrateChanges | null,
+  most: number,
+): CratePlan {
+  const conflicts = new Map(found.map((conflict) => [conflict.ark, conflict]));
+  const claimed = new Set(claims.map(({ ark }) => ark));
+  const refused = [
+    ...errors,
+    // Conflicts of records that the crate does not describe any more.
+    ...found.filter(({ ark }) => !claimed.has(ark)).map((each) => findingOf(each)),
+  ];
+  const conforms = refused.length === 0 && conflicts.size === 0;
+  const minted = new ShortList<PlannedIdentifier>(most);
+  const kept = new ShortList<PlannedIdentifier>(most);
+  const known = new ShortList<PlannedIdentifier>(most);
+  const conflicting = new ShortList<PlannedIdentifier & PlanFinding>(most);
+  const records = new Map<string, number>();
+  for (const claim of claims) {
+    const identifier = planned(claim);
+    const conflict = conflicts.get(claim.ark);
+    if (conflict) {
+      conflicting.add(() => ({ ...identifier, ...planFinding(findingOf(conflict), "REQUIRED") }));
+      continue;
+    }
+    // A crate always includes its descriptor: it counts only where it causes a conflict.
+    if (describedCrate(claim.ark) !== undefined) continue;
+    const isOld = isKnown(claim.ark);
+    (isOld ? known : claim.kept ? kept : minted).add(() => identifier);
+    if (conforms && !isOld) records.set(identifier.kind, (records.get(identifier.kind) ?? 0) + 1);
+  }
+  return {
+    conforms,
+    rocrateIdentifier: claims.find(({ root }) => root)?.ark ?? null,
+    records: [...records].map(([kind, count]) => ({ kind, count })),
+    counts: {
+      minted: minted.count,
+      kept: kept.count,
+      known: known.count,
+      conflicting: conflicting.count,
+    },
+    minted: minted.items,
+    kept: kept.items,
+    known: known.items,
+    conflicting: conflicting.items,
+    warned: warnings.map((each) => planFinding(each, "RECOMMENDED")),
+    refused: refused.map((each) => planFinding(each, "REQUIRED")),
+    changes,
+  };
+}
+
+/** What an update would change; null where none was requested, or where it is not known. */
+async function changesOf(
+  { claims, conflicts, changes }: ComparedCrate,
+  deps: PipelineDeps,
+): Promise<CrateChanges | null> {
+  if (!changes) return null;
+  const { PLAN_LIST_LIMIT, PLAN_DIFFERENCES } = deps.config;
+  const names = new Map<string, "created" | "changed" | "revived">();
+  const revised = new Map<string, Replacing>();
+  for (const write of changes.writes) {
+    const { ark } = write;
+    if (write.op === "create") names.set(ark, "created");
+    else if (!names.has(ark))
+      names.set(ark, write.op === "replace" && write.revive ? "revived" : "changed");
+    if (write.op === "replace" && !write.revive) revised.set(ark, write);
+  }
+  const differences = await plannedDifferences(
+    deps,
+    claims.flatMap(({ ark }) => revised.get(ark) ?? []).slice(0, PLAN_DIFFERENCES),
+  );
+  const created = new ShortList<PlannedIdentifier>(PLAN_LIST_LIMIT);
+  const changed = new ShortList<PlannedChange>(PLAN_LIST_LIMIT);
+  const unchanged = new ShortList<PlannedIdentifier>(PLAN_LIST_LIMIT);
+  const revived = new ShortList<PlannedIdentifier>(PLAN_LIST_LIMIT);
+  const removed = new ShortList<CrateChanges["removed"][number]>(PLAN_LIST_LIMIT);
+  const refused = new Set(conflicts.map(({ ark }) => ark));
+  const lists = { created, unchanged, revived };
+  for (const claim of claims) {
+    if (refused.has(claim.ark)) continue;
+    const name = names.get(claim.ark) ?? "unchanged";
+    if (name === "changed")
+      changed.add(() => ({
+        ...planned(claim),
+        ...(differences.get(claim.ark) ?? DIFFERENCES_UNREAD),
+      }));
+    else if (describedCrate(claim.ark) === undefined) lists[name].add(() => planned(claim));
+  }
+  for (const { ark, kind } of changes.removed)
+    removed.add(() => ({ identifier: ark, kind: KINDS[kind].typeName }));
+  return {
+    counts: {
+      created: created.count,
+      changed: changed.count,
+      unchanged: unchanged.count,
+      removed: removed.count,
+      revived: revived.count,
+    },
+    created: created.items,
+    changed: changed.items,
+    unchanged: unchanged.items,
+    removed: removed.items,
+    revived: revived.items,
+  };
+}
+
+const DIFFERENCES_UNREAD = { name: null, differences: null, furtherDifferences: null };
 const planned = ({ id, ark, kind }: Claim): PlannedIdentifier => ({
   entity: quoted(id),
   identifier: ark,
@@ -354,6 +280,8 @@ function planFinding(
     fix: FINDING_CODES[code as FindingCode].fix,
   };
 }
+
+const findingOf = ({ code, message, ...place }: Conflict): Finding => finding(code, message, place);
 
 /** A finding with its severity and fix. */
 export interface PlanFinding {
@@ -427,116 +355,19 @@ interface CrateChanges {
 }
 type ChangeName = "created" | "changed" | "unchanged" | "removed" | "revived";
 
-/** Bytes in the object store: published under their hash, or staged. */
-interface PlannedUpload {
-  sha256: string;
-  staged?: string;
-  name?: string;
-  format?: CrateFormat;
-  /** ARK of the future uploader. */ user: string;
-  /** The upload would be an update. */ update?: boolean;
-  /** The update may remove all statements of a linked crate. */ emptyLinked?: boolean;
-  /** ARK of the crate that the upload would update. */ crate?: string;
-}
-interface PlanDeps {
-  records: Pick<
-    RecordStore,
-    | "accountOf"
-    | "findMany"
-    | "holders"
-    | "list"
-    | "objectsOf"
-    | "quads"
-    | "usedElsewhere"
-    | "usesOf"
-  >;
-  objectsLocation: ObjectsLocation;
-  config: Config;
-  baseUrl: () => string;
-}
-
-/** Runs the whole intake of a crate in a separate thread, without storing or changing anything. */
+/** Runs the pipeline of an upload without storing or changing anything. */
 export async function planCrate(
-  deps: PlanDeps,
-  {
-    sha256,
-    staged,
-    name = "crate.zip",
-    format = "zip",
-    user,
-    update: isUpdate = false,
-    emptyLinked = false,
-    crate,
-  }: PlannedUpload,
+  deps: PipelineDeps,
+  upload: CrateUpload,
   signal: AbortSignal,
 ): Promise<CratePlan> {
-  const { config } = deps;
-  const identifiers = new NewIdentifiers(deps.records, user);
-  const update = isUpdate
-    ? new CrateUpdate(
-        deps.records,
-        user,
-        { keepsFiles: format === "metadata", mayEmptyLinked: emptyLinked },
-        identifiers,
-      )
-    : undefined;
-  const gathered = new Gathered(update);
-  let isNamed = crate !== undefined;
-  let root: Pick<CrateRecord, "ark" | "name"> | undefined;
-  try {
-    const result = await runThread(
-      {
-        objects: deps.objectsLocation,
-        format,
-        archive: { sha256, name, ...(staged === undefined ? {} : { staged }) },
-        limits: crateLimits(config),
-        dryRun: true,
-        identify: {
-          naan: config.ARK_NAAN,
-          acceptedNaans: config.ACCEPTED_NAANS,
-          ...(crate === undefined ? {} : { crate }),
-        },
-        baseUrl: deps.baseUrl(),
-        owner: user,
-        update: isUpdate,
-      },
-      {
-        progress: () => {},
-        intend: async () => {},
-        registered: (arks, root) => registeredCrates(deps.records, arks, root, user),
-        claim: async (claims) => {
-          isNamed ||= claims.some((claim) => claim.root && claim.kept);
-          const { refusals, own } = update
-            ? { refusals: await update.claim(claims), own: new Map<string, Place>() }
-            : await findConflicts(deps.records, claims, user, identifiers);
-          gathered.claimed(claims, refusals, own);
-          return [];
-        },
-        records: (batch) => {
-          root ??= batch[0];
-          gathered.built(batch);
-        },
-      },
-      signal,
-      { timeout: config.INTAKE_TIMEOUT, memory: config.INTAKE_MEMORY },
-    );
-    if (update) await gathered.compareWith(update, deps, config.PLAN_DIFFERENCES);
-    else {
-      const { writes, errors } = await withoutKnown(deps.records, gathered.compared, gathered.own);
-      gathered.compare(writes, errors);
-    }
-    const similar = isNamed || !root ? undefined : await alike(deps.records, root, user);
-    if (similar) result.warnings.push(similar);
-    return gathered.plan(
-      "errors" in result ? result.errors : [],
-      result.warnings,
-      config.PLAN_LIST_LIMIT,
-    );
-  } catch (error) {
-    if (error instanceof CrateError)
-      return gathered.plan(error.findings, error.warnings, config.PLAN_LIST_LIMIT);
-    throw error;
-  }
+  const compared = await compareCrate({ ...upload, dryRun: true }, deps, {
+    signal,
+    progress: () => {},
+    announce: async () => {},
+  });
+  const changes = upload.update ? await changesOf(compared, deps) : null;
+  return planOf(compared, changes, deps.config.PLAN_LIST_LIMIT);
 }
 
 /**

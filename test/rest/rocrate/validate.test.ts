@@ -206,6 +206,31 @@ describe("POST /rocrate/validate", () => {
     expect(await kept()).toEqual(before);
   });
 
+  it("knows a record whose statements are the same under another context, as the upload does", async () => {
+    const noted = (name: string, context: Entity) =>
+      zip({
+        "ro-crate-metadata.json": metadata(
+          [
+            {
+              "@id": "ark:59852/plan-noted",
+              "@type": "Dataset",
+              "@context": { note: "https://example.org/note", ...context },
+              note: "n",
+            },
+          ],
+          { "@id": `ark:59852/rocrate-${name}` },
+        ),
+      });
+    await upload(await noted("plan-noted-one", {}), ada);
+    const other = await noted("plan-noted-two", { unused: "https://example.org/unused" });
+    expect((await validate(form(other))).body).toMatchObject({
+      conforms: true,
+      conflicting: [],
+      known: [{ identifier: "ark:59852/plan-noted" }],
+    });
+    await upload(other, ada);
+  });
+
   it("recognizes the uploader's own crate, nested crates, and records with the same statements", async () => {
     const tool: Entity = { "@id": "ark:59852/plan-tool", "@type": "evi:Software", name: "Tool" };
     const nested = (name: string, says = "Sub") =>

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { graphsOf } from "../../../src/rdf/graph.js";
 import { buildRecords } from "../../../src/services/crates/build-records.js";
 import { CrateError } from "../../../src/services/crates/findings.js";
-import { prepareCrate } from "../../../src/services/crates/prepare.js";
 import { Archive } from "../../../src/services/crates/zip/archive.js";
 import { LIMITS, readerOf, zip } from "../../support/crates.js";
+import { resolveHere } from "../../support/resolve-here.js";
 
 /**
  * Only what is the crate's fault may be found in a crate; any other error would be tried again and
@@ -136,7 +136,7 @@ describe("any input", () => {
             : { "@context": shared, "@graph": [descriptor, { "@id": "./", ...own }, ...entities] };
           const bytes = Buffer.from(JSON.stringify(metadata));
           try {
-            const crate = prepareCrate(
+            const crate = resolveHere(
               [{ file: "ro-crate-metadata.json", folder: "", bytes }],
               [{ name: "a.txt", folder: false, size: 1 }],
               { limits: LIMITS, naan: "99999", acceptedNaans: "*" },

@@ -2,11 +2,8 @@ import { describe, expect, it } from "vitest";
 import { kindOfTypes, typeNames } from "../../../src/model/kind.js";
 import { CrateError, Findings } from "../../../src/services/crates/findings.js";
 import { readLayout, SUMMARIZES } from "../../../src/services/crates/layout.js";
-import {
-  locateMetadata,
-  type PreparedCrate,
-  prepareCrate,
-} from "../../../src/services/crates/prepare.js";
+import { locateMetadata } from "../../../src/services/crates/read.js";
+import type { ResolvedCrate } from "../../../src/services/crates/steps.js";
 import {
   type Entity,
   type Json,
@@ -15,6 +12,7 @@ import {
   RO_CRATE_ADVICE,
   withoutDescriptors,
 } from "../../support/crates.js";
+import { resolveHere } from "../../support/resolve-here.js";
 
 const SETTINGS = { limits: LIMITS, naan: "99999", acceptedNaans: "*" };
 const file = (name: string, size = 1) => ({ name, size, folder: false });
@@ -23,13 +21,13 @@ function prepare(
   files: Record<string, Json>,
   members: string[] = [],
   settings: Partial<typeof SETTINGS> = {},
-): PreparedCrate {
+): ResolvedCrate {
   const bytes = Object.entries(files).map(([name, value]) => ({
     file: name,
     folder: name.slice(0, name.lastIndexOf("/") + 1),
     bytes: Buffer.from(typeof value === "string" ? value : JSON.stringify(value)),
   }));
-  return prepareCrate(
+  return resolveHere(
     bytes,
     [...members.map((name) => file(name)), ...bytes.map(({ file: name }) => file(name))],
     { ...SETTINGS, ...settings },
@@ -51,7 +49,7 @@ const errors = (work: () => unknown): string[] => {
   }
   return [];
 };
-const warnings = ({ findings }: PreparedCrate) =>
+const warnings = ({ findings }: ResolvedCrate) =>
   findings
     .allWarnings()
     .map(({ code }) => code)
@@ -159,7 +157,7 @@ describe("the layout", () => {
       "conforms to",
     () => {
       // Each is the record that `<crate>/ro-crate-metadata.json` names.
-      const described = ({ root, entities }: PreparedCrate) =>
+      const described = ({ root, entities }: ResolvedCrate) =>
         entities.map(({ ark, role }) =>
           ark === `${root.ark}/ro-crate-metadata.json` || role === "root" ? role : ark,
         );
@@ -435,7 +433,7 @@ describe("the kind of an entity", () => {
 });
 
 describe("the files of entities", () => {
-  const matched = (crate: PreparedCrate) =>
+  const matched = (crate: ResolvedCrate) =>
     crate.entities.flatMap(({ file: found }) => (found ? [found.file.member] : []));
   it("are the members that relative ids name, decoded or as written", () => {
     const crate = one(

@@ -18,7 +18,7 @@ import {
   embeddedEntities,
   isDescriptorName,
 } from "../layout.js";
-import { describe } from "../prepare.js";
+import { describe } from "../metadata.js";
 
 /** Numbers whose digits a double does not keep, such as `3.0`, by JSON pointer. */
 export type WrittenNumbers = ReadonlyMap<string, string>;

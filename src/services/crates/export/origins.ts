@@ -11,7 +11,7 @@ import { Findings, objectFrom } from "../findings.js";
 import { type IdentifiedEntity, identify } from "../identifiers/identify.js";
 import { mergeEntities, Rewriter } from "../identifiers/rewrite.js";
 import type { CrateDescription } from "../layout.js";
-import { describe } from "../prepare.js";
+import { describe } from "../metadata.js";
 import { decoded, suffixOf } from "./contents.js";
 
 /** What one metadata file states about an entity that several files state something about. */

@@ -5,7 +5,7 @@ import { digestIn } from "../../../model/file-facts.js";
 import { typeNames } from "../../../model/kind.js";
 import { bundledTerms } from "../../../rdf/contexts.js";
 import { type Findings, type Place, quoted } from "../findings.js";
-import type { IdentifiedEntity, Part } from "../identifiers/identify.js";
+import { type IdentifiedEntity, type Part, partPlace } from "../identifiers/identify.js";
 import { foldName, type Member } from "../zip/members.js";
 
 const EMBARGOED = "Embargoed";
@@ -80,7 +80,7 @@ function fileOf(part: Part, tree: FileTree): CrateFile | undefined {
 /** True when a file is missing. */
 function missing(part: Part, tree: FileTree, findings: Findings, withoutFiles: boolean): boolean {
   const { scope, entity } = part;
-  const place = { file: scope.description.file, pointer: entity.pointer };
+  const place = partPlace(part);
   const urls = contentUrls(part);
   if (urls.includes(EMBARGOED)) return false;
   const id = scope.of(entity.id);
@@ -194,9 +194,9 @@ function meansContentUrl(term: string, contexts: readonly JsonValue[]): boolean 
   return false;
 }
 
-function claimsOf({ scope, entity }: Part): FileClaims {
-  const claims: FileClaims = { place: { file: scope.description.file, pointer: entity.pointer } };
-  for (const [key, stated] of Object.entries(entity.value)) {
+function claimsOf(part: Part): FileClaims {
+  const claims: FileClaims = { place: partPlace(part) };
+  for (const [key, stated] of Object.entries(part.entity.value)) {
     const value = single(stated);
     const name = key
       .slice(key.lastIndexOf(":") + 1)

@@ -105,6 +105,14 @@ export interface Part {
   scope: IdScope;
   entity: CrateEntity;
 }
+export const partPlace = ({ scope, entity }: Part): { file: string; pointer: string } => ({
+  file: scope.description.file,
+  pointer: entity.pointer,
+});
+/** Where the first statement about an entity is. */
+export const placeOf = ({ parts }: IdentifiedEntity): { file: string; pointer: string } =>
+  partPlace(parts[0]!);
+
 /** An entity of the crate under its new identifier, with all statements about it. */
 export interface IdentifiedEntity {
   ark: string;

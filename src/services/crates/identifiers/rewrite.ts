@@ -5,7 +5,13 @@ import { typeNames } from "../../../model/kind.js";
 import { PROVENANCE } from "../../../model/provenance.js";
 import { type Findings, objectFrom, quoted } from "../findings.js";
 import { type CrateDescription, statedArk, SUMMARIZES, summaryOf } from "../layout.js";
-import type { IdentifiedEntity, IdScope, Part, RegisteredCrate } from "./identify.js";
+import {
+  type IdentifiedEntity,
+  type IdScope,
+  type Part,
+  partPlace,
+  type RegisteredCrate,
+} from "./identify.js";
 
 /** Local names of properties whose plain texts are references, as the older layout writes them. */
 const NAMES: ReadonlySet<string> = new Set(
@@ -339,7 +345,7 @@ export function withOwnStatement(
       "CRATE_LINKED",
       `${quoted(entity.ark)} is described by a crate that is registered already; ` +
         `different statements of this crate about it (${names}${more}) are not stored.`,
-      placeOf(entity),
+      placeAround(entity),
     );
   }
   return { ...entity, parts, ...(isCrate ? { linked: "described" } : {}) };
@@ -350,7 +356,7 @@ function named(entity: IdentifiedEntity, findings: Findings): LinkedEntity {
     "CRATE_LINKED",
     `The crate ${quoted(entity.ark)} is registered already and is linked; statements of ` +
       "this crate about it are not stored.",
-    placeOf(entity),
+    placeAround(entity),
   );
   return { ...entity, linked: "named" };
 }
@@ -374,7 +380,4 @@ function differingIn(own: readonly Part[], others: readonly Part[]): string[] {
 }
 
 /** Place in the surrounding crate that mentions it: in the shallowest metadata file. */
-function placeOf({ parts }: IdentifiedEntity): { file: string; pointer: string } {
-  const { scope, entity } = parts.at(-1)!;
-  return { file: scope.description.file, pointer: entity.pointer };
-}
+const placeAround = ({ parts }: IdentifiedEntity) => partPlace(parts.at(-1)!);

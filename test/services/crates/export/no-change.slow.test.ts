@@ -13,7 +13,7 @@ import { crateMetadata, surveyCrate } from "../../../../src/services/crates/expo
 import { Findings } from "../../../../src/services/crates/findings.js";
 import { identify } from "../../../../src/services/crates/identifiers/identify.js";
 import { DESCRIPTOR, descriptorArk, readLayout } from "../../../../src/services/crates/layout.js";
-import { locateMetadata } from "../../../../src/services/crates/prepare.js";
+import { locateMetadata } from "../../../../src/services/crates/read.js";
 import { Archive } from "../../../../src/services/crates/zip/archive.js";
 import { LIMITS, metadata, readerOf, realCrate, zip, zipFolder } from "../../../support/crates.js";
 import { sharedData } from "../../../support/shared-data.js";

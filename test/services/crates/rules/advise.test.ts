@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { prepareCrate } from "../../../../src/services/crates/prepare.js";
 import { LIMITS, RO_CRATE, metadata, type Entity, type Json } from "../../../support/crates.js";
+import { resolveHere } from "../../../support/resolve-here.js";
 
 const SETTINGS = { limits: LIMITS, naan: "99999", acceptedNaans: "*" };
 const warningsOf = (document: Json, members: string[] = []) =>
-  prepareCrate(
+  resolveHere(
     [{ file: "ro-crate-metadata.json", folder: "", bytes: Buffer.from(JSON.stringify(document)) }],
     members.map((name) => ({ name, folder: name.endsWith("/"), size: 1 })),
     SETTINGS,
@@ -243,7 +243,7 @@ describe("advice on RO-Crate", () => {
   });
 
   it("names a missing @graph", () => {
-    const { findings } = prepareCrate(
+    const { findings } = resolveHere(
       [
         {
           file: "ro-crate-metadata.json",
@@ -258,7 +258,7 @@ describe("advice on RO-Crate", () => {
       { code: "OLDER_LAYOUT", message: expect.stringContaining("The crate has no @graph") },
     ]);
     expect(() =>
-      prepareCrate(
+      resolveHere(
         [
           {
             file: "ro-crate-metadata.json",

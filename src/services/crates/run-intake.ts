@@ -5,81 +5,22 @@ import { fork } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Worker, type WorkerOptions } from "node:worker_threads";
-import { type ErrorCode, ServiceError } from "../../../errors.js";
-import type { Progress } from "../../../jobs/port.js";
-import type { Finding } from "../../../model/findings.js";
-import type { KindName } from "../../../model/kind.js";
-import { threadModule } from "../../../package-root.js";
-import type { ObjectsLocation } from "../../../storage/objects/location.js";
-import type { CrateRecord } from "../build-records.js";
-import { CrateError, crateError } from "../findings.js";
-import type { IdentifySettings, RegisteredCrate } from "../identifiers/identify.js";
-import type { CrateFormat, CrateLimits } from "../upload.js";
+import { type ErrorCode, ServiceError } from "../../errors.js";
+import type { Progress } from "../../jobs/port.js";
+import { threadModule } from "../../package-root.js";
+import { CrateError, crateError } from "./findings.js";
+import type { CrateRecord, IntakeHost, IntakeInput, IntakeResult } from "./steps.js";
 
-/** Start data of a thread. Holds no secret. */
-export interface IntakeInput {
-  objects: ObjectsLocation;
-  /** `staged` names bytes that are not stored under their key. */
-  archive: { sha256: string; name: string; staged?: string };
-  format: CrateFormat;
-  limits: CrateLimits;
-  identify: IdentifySettings;
-  baseUrl: string;
-  /** ARK of the uploader. */
-  owner: string;
-  /** Sent to update a crate. */
-  update?: boolean;
-  /** Reports all findings, to the end of the crate, and stores nothing. */
-  dryRun?: boolean;
-}
-
-/** An identifier that the crate is about to register. */
-export interface Claim {
-  ark: string;
-  kind: KindName;
-  root: boolean;
-  /** `@id` as the crate writes it. */
-  id: string;
-  /** The `@id` is an ARK and is preserved; otherwise one is minted. */
-  kept: boolean;
-  /**
-   * A crate that the uploader registered apart from this one: described by its own metadata file
-   * here, or only named.
-   */
-  linked?: "described" | "named";
-  file: string;
-  pointer: string;
-}
-/** A claim that is refused, by its place in the list. */
-export interface Refusal {
-  index: number;
-  code: "CRATE_EXISTS" | "IDENTIFIER_TAKEN" | "IDENTIFIER_BELOW" | "INVALID_ID";
-  message: string;
-}
-
-/** Services that the intake needs from the process with the record store. */
-export interface IntakeHost {
-  progress(progress: Progress): void;
-  /** Announces that these objects are about to be put; resolves when they may be put. */
-  intend(sha256s: string[]): Promise<void>;
-  /**
-   * Which of these are live crates of the uploader's that were registered apart from the crate
-   * `root`.
-   */
-  registered(arks: string[], root: string | undefined): Promise<RegisteredCrate[]>;
-  claim(claims: Claim[]): Promise<Refusal[]>;
-  /** Passes on a batch of records; it may be transferred, not copied. */
-  records(records: CrateRecord[]): void;
-}
-export type IntakeResult =
-  { root: string; warnings: Finding[] } | { errors: Finding[]; warnings: Finding[] };
+/** Methods of the host that have an answer. */
+export type Questions = Pick<IntakeHost, "intend" | "registered" | "claim">;
+type Question = {
+  [Q in keyof Questions]: { type: Q; id: number; asked: Parameters<Questions[Q]> };
+}[keyof Questions];
 
 /** Thread to main side. */
 export type FromThread =
   | { type: "progress"; progress: Progress }
-  | { type: "intend"; id: number; sha256s: string[] }
-  | { type: "registered"; id: number; arks: string[]; root: string | undefined }
-  | { type: "claim"; id: number; claims: Claim[] }
+  | Question
   | { type: "records"; records: CrateRecord[] }
   | { type: "result"; result: IntakeResult }
   /** From the separate process of a crate: its thread exceeded its memory limit. */
@@ -91,9 +32,7 @@ export type FromThread =
       /** Present if callers may see it. */ code?: ErrorCode;
     };
 /** Main side to thread. */
-export type ToThread =
-  | { id: number; refusals?: Refusal[]; registered?: RegisteredCrate[]; fault?: string }
-  | { stop: true };
+export type ToThread = { id: number; answer?: unknown; fault?: string } | { stop: true };
 
 /** Code of the error of a thread that exceeded its memory limit. */
 export const OUT_OF_MEMORY = "ERR_WORKER_OUT_OF_MEMORY";
@@ -169,7 +108,7 @@ export interface ThreadLimits {
  * @throws CrateError when a limit ends it; the signal's reason when the signal does; else a fault
  * that may be temporary
  */
-export async function runThread(
+export async function runIntake(
   input: IntakeInput,
   host: IntakeHost,
   signal: AbortSignal,
@@ -205,17 +144,25 @@ export async function runThread(
         signal.removeEventListener("abort", abort);
       };
       worker.on("message", (message: FromThread) => {
-        if (message.type === "result") {
-          reported = true;
-          resolve(message.result);
-        } else if (message.type === "outOfMemory") reject(outOfMemory(limits));
-        else if (message.type === "fault")
-          reject(
-            message.code
-              ? new ServiceError(message.code, message.message)
-              : new Error(message.message),
-          );
-        else handle(message, host, (answer) => worker.postMessage(answer), reject);
+        switch (message.type) {
+          case "result":
+            reported = true;
+            return resolve(message.result);
+          case "outOfMemory":
+            return reject(outOfMemory(limits));
+          case "fault":
+            return reject(
+              message.code
+                ? new ServiceError(message.code, message.message)
+                : new Error(message.message),
+            );
+          case "progress":
+            return host.progress(message.progress);
+          case "records":
+            return host.records(message.records);
+          default:
+            return void answer(message, host, (reply) => worker.postMessage(reply)).catch(reject);
+        }
       });
       worker.on("error", (error: NodeJS.ErrnoException) =>
         reject(error.code === OUT_OF_MEMORY ? outOfMemory(limits) : error),
@@ -241,26 +188,17 @@ export async function runThread(
   }
 }
 
-function handle(
-  message: Exclude<FromThread, { type: "result" | "fault" | "outOfMemory" }>,
+async function answer(
+  { type, id, asked }: Question,
   host: IntakeHost,
-  answer: (answer: ToThread) => void,
-  reject: (error: Error) => void,
-): void {
-  if (message.type === "progress") return host.progress(message.progress);
-  if (message.type === "records") return host.records(message.records);
-  const { id } = message;
-  const done = (async () => {
-    if (message.type === "intend") {
-      await host.intend(message.sha256s);
-      answer({ id });
-    } else if (message.type === "registered")
-      answer({ id, registered: await host.registered(message.arks, message.root) });
-    else answer({ id, refusals: await host.claim(message.claims) });
-  })();
-  // The error itself ends the job here; the thread is only asked to stop waiting.
-  done.catch((error: Error) => {
-    reject(error);
-    answer({ id, fault: error instanceof CrateError ? "refused" : "the store is unavailable" });
-  });
+  send: (answer: ToThread) => void,
+): Promise<void> {
+  try {
+    const ask = host[type] as (...asked: Question["asked"]) => Promise<unknown>;
+    send({ id, answer: await ask(...asked) });
+  } catch (error) {
+    // The error itself ends the job here; the thread is only asked to stop waiting.
+    send({ id, fault: error instanceof CrateError ? "refused" : "the store is unavailable" });
+    throw error;
+  }
 }

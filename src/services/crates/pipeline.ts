@@ -1,0 +1,204 @@
+/**
+ * The pipeline of an uploaded crate:
+ *
+ * 1. read its metadata and the list of its files (`read.ts`),
+ * 2. resolve its identifiers, and store its files (`resolve.ts`, `files/store-files.ts`),
+ * 3. build its records (`build-records.ts`),
+ * 4. compare them with what is stored (`compare/comparison.ts`),
+ * 5. commit (`intake.ts`) or report (`plan.ts`).
+ *
+ * A dry run is all but the commit, and stores no files. An update is an upload whose comparison may
+ * find records of the same crate.
+ */
+import type { Config } from "../../config/config.js";
+import type { Progress } from "../../jobs/port.js";
+import type { Finding } from "../../model/findings.js";
+import type { ObjectsLocation } from "../../storage/objects/location.js";
+import type { RecordStore } from "../../storage/records/port.js";
+import { NOT_COMPARED } from "./build-records.js";
+import { type CrateWrites, Comparison } from "./compare/comparison.js";
+import { alike, registeredCrates } from "./compare/stored.js";
+import { CrateError } from "./findings.js";
+import { describedCrate } from "./layout.js";
+import { runIntake } from "./run-intake.js";
+import { type CrateFormat, crateLimits } from "./upload.js";
+import type {
+  Claim,
+  Conflict,
+  CrateRecord,
+  IntakeHost,
+  IntakeInput,
+  IntakeResult,
+} from "./steps.js";
+
+export interface PipelineDeps {
+  records: Pick<
+    RecordStore,
+    | "accountOf"
+    | "findMany"
+    | "holders"
+    | "list"
+    | "objectsOf"
+    | "quads"
+    | "usedElsewhere"
+    | "usesOf"
+  >;
+  objectsLocation: ObjectsLocation;
+  config: Config;
+  /** Public address without a slash at the end. */
+  baseUrl: () => string;
+  /** Runs the first three steps; in a thread of its own by default. */
+  ingest?: typeof runIntake;
+}
+
+/** Bytes in the object store, and how to ingest them. */
+export interface CrateUpload {
+  sha256: string;
+  /** Names bytes that are not stored under their hash. */
+  staged?: string;
+  /** Name of the uploaded file. */
+  name?: string;
+  /** `zip` by default. */
+  format?: CrateFormat;
+  /** ARK of the uploader. */
+  user: string;
+  /** The upload updates the crate that the uploader has. */
+  update?: boolean;
+  /** The update may remove all statements of a crate that the crate links. */
+  emptyLinked?: boolean;
+  /** ARK of the crate to update, where the upload names it. */
+  crate?: string;
+  /** Stores nothing, and reports all findings, to the end of the crate. */
+  dryRun?: boolean;
+}
+
+/** What the pipeline reports and asks while it runs. */
+interface PipelineRun {
+  signal: AbortSignal;
+  progress(progress: Progress): void;
+  /** Resolves when objects with these hashes may be put. */
+  announce(sha256s: string[]): Promise<void>;
+  /** In a separate process. */
+  apart?: boolean;
+}
+
+/** A crate that was compared with the stored records; nothing of it is visible. */
+export interface ComparedCrate {
+  /** Identifiers of the crate, the root's first; of a dry run only. */
+  claims: readonly Claim[];
+  conflicts: readonly Conflict[];
+  /** Other reasons to refuse the crate. */
+  errors: readonly Finding[];
+  warnings: Finding[];
+  /** The uploader has this record: it states the same, or an update changes it. */
+  isKnown: (ark: string) => boolean;
+  /** Absent where the crate was refused earlier, or not all of its records could be built. */
+  changes?: CrateWrites;
+}
+
+/**
+ * The pipeline up to its last step.
+ * @throws any error that is not a fault of the crate
+ */
+export async function compareCrate(
+  upload: CrateUpload,
+  deps: PipelineDeps,
+  run: PipelineRun,
+): Promise<ComparedCrate> {
+  const { user, update = false, emptyLinked = false, format, dryRun = false } = upload;
+  const { records, config } = deps;
+  const keepsFiles = format === "metadata";
+  const comparison = new Comparison(records, { user, update, keepsFiles, emptyLinked });
+  const claims: Claim[] = [];
+  const conflicts: Conflict[] = [];
+  const built: CrateRecord[] = [];
+  let expected = 0;
+  const host: IntakeHost = {
+    progress: (progress) => run.progress(progress),
+    intend: (sha256s) => run.announce(sha256s),
+    registered: (arks, root) => registeredCrates(records, arks, root, user),
+    claim: async (batch) => {
+      const found = await comparison.claim(batch);
+      expected += batch.filter(({ linked }) => linked !== "named").length;
+      if (!dryRun) return found;
+      for (const claim of batch) claims.push(claim);
+      for (const conflict of found) conflicts.push(conflict);
+      return [];
+    },
+    records: (batch) => {
+      for (const record of batch) built.push(dryRun ? outlineOf(record, comparison) : record);
+    },
+  };
+
+  // 1. to 3.: read, resolve identifiers, build records.
+  const ingest = deps.ingest ?? runIntake;
+  const made = await ingest(inputOf(upload, deps), host, run.signal, {
+    timeout: config.INTAKE_TIMEOUT,
+    memory: config.INTAKE_MEMORY,
+    apart: run.apart === true,
+  }).catch(asRefusal);
+  const { warnings } = made;
+  const errors = "errors" in made ? made.errors : [];
+  if (errors.length > 0 && !dryRun)
+    return { claims, conflicts, errors, warnings, isKnown: () => false };
+
+  // 4.: compare. A record that could not be built would count as missing in an update.
+  run.progress({ stage: "committing", done: 0, total: built.length, unit: "records" });
+  const isWhole = errors.length === 0 || (expected > 0 && built.length === expected);
+  const changes = isWhole || !update ? await comparison.compare(built) : undefined;
+  for (const conflict of changes?.conflicts ?? []) conflicts.push(conflict);
+  const shared = new Set(changes?.uses.arks);
+  const [root] = built;
+  const isNew = upload.crate === undefined && !comparison.isNamed;
+  const other =
+    root && isNew && (dryRun || conflicts.length === 0)
+      ? await alike(records, root, user)
+      : undefined;
+  return {
+    claims,
+    conflicts,
+    errors,
+    warnings: other ? [...warnings, other] : warnings,
+    isKnown: (ark) => (update ? comparison.has(ark) : shared.has(ark)),
+    ...(changes ? { changes } : {}),
+  };
+}
+
+/** A dry run holds the content of those records alone that the store has too. */
+const outlineOf = (record: CrateRecord, comparison: Comparison): CrateRecord =>
+  comparison.has(record.ark)
+    ? { ...record, ...NOT_COMPARED }
+    : {
+        ...record,
+        ...NOT_COMPARED,
+        ...(describedCrate(record.ark) === undefined ? { document: NOTHING } : {}),
+        quads: "",
+        objects: [],
+      };
+const NOTHING = new Uint8Array();
+
+function asRefusal(error: unknown): IntakeResult {
+  if (error instanceof CrateError) return { errors: error.findings, warnings: error.warnings };
+  throw error;
+}
+
+function inputOf(
+  { sha256, staged, name = "crate.zip", format = "zip", user, update, crate, dryRun }: CrateUpload,
+  { objectsLocation, config, baseUrl }: PipelineDeps,
+): IntakeInput {
+  return {
+    objects: objectsLocation,
+    format,
+    limits: crateLimits(config),
+    archive: { sha256, name, ...(staged === undefined ? {} : { staged }) },
+    identify: {
+      naan: config.ARK_NAAN,
+      acceptedNaans: config.ACCEPTED_NAANS,
+      ...(crate === undefined ? {} : { crate }),
+    },
+    baseUrl: baseUrl(),
+    owner: user,
+    ...(update ? { update } : {}),
+    ...(dryRun ? { dryRun } : {}),
+  };
+}
