@@ -472,11 +472,10 @@ export class Sending {
   }
 
   /** Asks for the rows that concern some of a list; nothing is asked for an empty one. */
-  async ask<R extends Row>(
-    statement: Statement<R>,
-    list: readonly (string | number)[],
-  ): Promise<R[]> {
-    return list.length === 0 ? [] : this.send(statement, [[...new Set(list)] as Value]);
+  ask<R extends Row>(statement: Statement<R>, list: readonly (string | number)[]): Promise<R[]> {
+    return list.length === 0
+      ? Promise.resolve([])
+      : this.send(statement, [[...new Set(list)] as Value]);
   }
 
   /** Rows of `unnest($1, …)`, in several statements when they are many. */
@@ -484,6 +483,15 @@ export class Sending {
     for (let at = 0; at < rows.length; at += ROWS) {
       const some = rows.length <= ROWS ? rows : rows.slice(at, at + ROWS);
       void this.send(statement, columnsOf(some, statement.parameters), some.length);
+      await this.breathe();
+    }
+  }
+
+  /** Rows of `jsonb_to_recordset($1)`, in several statements when they are many. */
+  async objects(statement: Statement, objects: readonly object[]): Promise<void> {
+    for (let at = 0; at < objects.length; at += ROWS) {
+      const some = objects.slice(at, at + ROWS);
+      void this.send(statement, [JSON.stringify(some)], some.length);
       await this.breathe();
     }
   }

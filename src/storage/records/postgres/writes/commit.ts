@@ -1,103 +1,169 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { ServiceError } from "../../../../errors.js";
+import { arkKey } from "../../../../identifiers/ark.js";
+import { unpackLinks } from "../../codecs.js";
 import type { Commit, Committed, CommittedRecord, RecordWrite } from "../../port.js";
 import { checkFence, FenceLost, takesTooLong } from "../../refusals.js";
 import type { Submission } from "../../port/submissions.js";
 import { forgetScores } from "../derived.js";
 import { type Sending, statement } from "../statement.js";
 import { changeAccount } from "./accounts.js";
-import { LinkWrites, loadLinks } from "./links.js";
-import { dropArchives, endUses, loadObjects, ObjectWrites, replaceUses } from "./objects.js";
+import { LinkWrites } from "./links.js";
+import { dropArchives, endUses, ObjectWrites, replaceUses } from "./objects.js";
 import { endSubmission } from "./operations.js";
 import { checkDeletedOwners, type Held, loadRecords, RecordWrites } from "./records.js";
 import type { Preparation, PreparedStates } from "./states.js";
-import type { Counters, Step } from "./step.js";
 
-/** A refused commit changed nothing. */
-export type Answer<T> = { result: T } | { error: unknown };
+/** Numbers that the row `counter` gives out. */
+export interface Counters {
+  sequence: number;
+  record: number;
+  object: number;
+}
+
+/** One commit while it is decided. */
+export interface Step {
+  /** Number of the commit, if it changes records. */
+  readonly sequence: number;
+  readonly at: number;
+  readonly by: string | null;
+  /** Records that it changes. */
+  readonly changed: Set<number>;
+}
 
 const SUBMISSION = statement<[status: string, attempt: number, cancelled: boolean]>(
   "SELECT status, attempt, cancelled FROM submission WHERE id = $1",
 );
+// A record whose graph changes for another reason too has one entry.
 const LOG = statement(
-  "INSERT INTO change_log (sequence, record) SELECT * FROM unnest($1::bigint[], $2::bigint[])",
+  `INSERT INTO change_log (sequence, record) SELECT * FROM unnest($1::bigint[], $2::bigint[])
+    ON CONFLICT DO NOTHING`,
 );
+const SAVE = statement("UPDATE counter SET sequence = $1, record = $2, object = $3 WHERE id = 1");
 
 /** Records that are decided in one iteration of the event loop. */
 const MAX_RECORDS_PER_TURN = 1000;
 
+/** Keys of the records that a commit writes, and of those that decide about it. */
+interface Keys {
+  written: readonly string[];
+  read: readonly string[];
+}
+
 /**
- * A commit whose refusals are all decided from the rows that were read for it: several such commits
- * may share a transaction.
+ * Keys of a commit that may share a transaction with commits of other records: all of its refusals
+ * are decided from rows that were read. `undefined` for one that has a transaction to itself.
  */
-export const isPlain = ({ records, account, submission, uses, within }: Commit): boolean =>
-  !account &&
-  !submission &&
-  !uses &&
-  within === undefined &&
-  records.every((write) => write.op !== "delete" && !("dropObjects" in write));
+export function sharedKeys({
+  account,
+  submission,
+  uses,
+  within,
+  records,
+  unheld = [],
+}: Commit): Keys | undefined {
+  const isPlain = records.every((write) => write.op !== "delete" && !("dropObjects" in write));
+  if (account || submission || uses || within !== undefined || !isPlain) return undefined;
+  return {
+    written: records.map((write) => (write.op === "create" ? write.key : arkKey(write.ark))),
+    read: [
+      ...unheld,
+      ...records.flatMap((write) =>
+        "links" in write ? unpackLinks(write.links).map(({ targetKey }) => targetKey) : [],
+      ),
+      ...records.flatMap((write) => ("owner" in write && write.owner ? [arkKey(write.owner)] : [])),
+    ],
+  };
+}
+
+/** Those of several commits that are refused: nothing is stored, and the others may be done. */
+export class Refused extends Error {
+  constructor(readonly reasons: ReadonlyMap<Commit, unknown>) {
+    super("some of the commits are refused");
+  }
+}
 
 export const isRefusal = (error: unknown): boolean =>
   error instanceof ServiceError || error instanceof FenceLost;
 
-interface Context {
-  prepared: PreparedStates;
-  vias: Preparation["vias"];
-  /** Whether the commit has blocked others for as long as it may. */
-  isLate(): boolean;
-}
-
 /**
- * Reads what commits concern, decides them one after the other, and writes them together. No other
- * writer changes records meanwhile.
+ * Reads what commits concern, decides each, and writes them together. No other writer changes
+ * records meanwhile.
  *
- * @param commits one, or several plain ones
+ * @param commits one, or several of {@link sharedKeys} of which none writes what another one reads
+ * or writes
  * @param locked the numbers given out so far, once the transaction has the lock of `counter`; they
  * are counted on here
- * @throws the refusal of a single commit; the transaction is then rolled back
+ * @param isLate whether the commit has blocked others for as long as it may
+ * @throws the refusal of a single commit; {@link Refused} for several
  */
 export async function applyCommits(
   sending: Sending,
   commits: readonly Commit[],
-  context: Context,
+  { prepared, vias }: { prepared: PreparedStates; vias: Preparation["vias"] },
   locked: Promise<Counters>,
-): Promise<Answer<Committed>[]> {
-  const writes = commits.flatMap(({ records }) => records);
+  isLate: () => boolean,
+): Promise<Committed[]> {
   // All is asked at once: the answers come with that of the lock.
-  const [counters, records, links, objects] = await Promise.all([
+  const [counters, loaded] = await Promise.all([
     locked,
     loadRecords(sending, commits),
-    loadLinks(sending, writes),
-    loadObjects(sending, writes),
     ...commits.map((commit) => checkSubmission(sending, commit)),
   ]);
   const newestObject = counters.object;
-  const answers = new Map<Commit, Answer<Committed>>();
-  let decision: Decision | undefined;
-  // Nothing is written before all are decided. A refused commit of several records may be half
-  // decided: the others are decided anew without it, from the same rows.
-  while (!decision) {
-    decision = new Decision(records, links, objects, { ...counters }, context);
-    for (const commit of commits) {
-      const before = answers.get(commit);
-      if (before && "error" in before) continue;
-      try {
-        answers.set(commit, { result: await decision.add(commit) });
-      } catch (error) {
-        if (commits.length === 1 || !isRefusal(error)) throw error;
-        answers.set(commit, { error });
-        if (commit.records.length === 1) continue;
-        decision = undefined;
-        await turn();
-        break;
-      }
+  const records = new RecordWrites(loaded, prepared);
+  const links = new LinkWrites(vias);
+  const objects = new ObjectWrites();
+  const log: [sequence: number, record: number][] = [];
+
+  const decide = async ({ at, by, unheld = [], records: writes }: Commit): Promise<Committed> => {
+    const step: Step = { sequence: counters.sequence + 1, at, by, changed: new Set() };
+    records.checkUnheld(unheld);
+    const stating: [record: Held, write: RecordWrite][] = [];
+    const done = new Map<RecordWrite, CommittedRecord>();
+    for (const [index, write] of inOrder(writes).entries()) {
+      if (index % MAX_RECORDS_PER_TURN === MAX_RECORDS_PER_TURN - 1) await turn();
+      if (isLate()) throw takesTooLong();
+      const { held, waiting } =
+        write.op === "create"
+          ? records.create(step, write, ++counters.record)
+          : { held: records.change(step, write), waiting: undefined };
+      const { ark, revision } = held.row;
+      const newestBacklink = waiting === undefined ? {} : { newestBacklink: waiting };
+      done.set(write, { ark, revision, ...newestBacklink });
+      if (write.op === "publish" || (write.op === "replace" && revision === write.ifRevision))
+        continue;
+      objects.apply(held.row, write, () => ++counters.object);
+      stating.push([held, write]);
+    }
+    // After all records, so that a link finds its target whichever of the two comes first.
+    for (const [held, write] of stating) links.restate(step, held, write);
+    // A number is used only by commits that changed records, so that none is missing from the log.
+    if (step.changed.size > 0) counters.sequence = step.sequence;
+    for (const id of step.changed) log.push([step.sequence, id]);
+    return { sequence: counters.sequence, records: writes.map((write) => done.get(write)!) };
+  };
+
+  const results: Committed[] = [];
+  const refused = new Map<Commit, unknown>();
+  for (const commit of commits) {
+    try {
+      results.push(await decide(commit));
+    } catch (error) {
+      if (commits.length === 1 || !isRefusal(error)) throw error;
+      refused.set(commit, error);
     }
   }
-  Object.assign(counters, decision.counters);
-  await decision.write(sending);
+  if (refused.size > 0) throw new Refused(refused);
+
+  await records.write(sending, links.touched);
+  await links.write(sending);
+  await objects.write(sending);
+  await sending.rows(LOG, log);
+  void sending.send(SAVE, [counters.sequence, counters.record, counters.object]);
   for (const commit of commits) await writeRest(sending, commit, newestObject);
-  await decision.project(sending);
-  return commits.map((commit) => answers.get(commit)!);
+  await sending.rows(LOG, await links.project(sending, records.arrived));
+  return results;
 }
 
 async function checkSubmission(sending: Sending, { submission }: Commit): Promise<void> {
@@ -107,7 +173,7 @@ async function checkSubmission(sending: Sending, { submission }: Commit): Promis
   checkFence(now as Pick<Submission, "status" | "attempt" | "cancelled"> | undefined, submission);
 }
 
-/** What commits have beside records; for plain ones there is nothing to do. */
+/** What a commit has beside records; there is nothing to do for one of {@link sharedKeys}. */
 async function writeRest(sending: Sending, commit: Commit, newestObject: number): Promise<void> {
   const { records, uses, account, submission, at } = commit;
   const dropping = records.filter((write) => "dropObjects" in write && write.dropObjects);
@@ -123,83 +189,6 @@ async function writeRest(sending: Sending, commit: Commit, newestObject: number)
   if (uses) await replaceUses(sending, uses);
   if (account) await changeAccount(sending, account);
   if (submission) endSubmission(sending, submission, at);
-}
-
-/** The changes of commits, decided one after the other on the rows that were read for all. */
-class Decision {
-  readonly #records: RecordWrites;
-  readonly #links: LinkWrites;
-  readonly #objects: ObjectWrites;
-  readonly #log: [sequence: number, record: number][] = [];
-
-  readonly counters: Counters;
-  readonly #isLate: () => boolean;
-
-  constructor(
-    records: ConstructorParameters<typeof RecordWrites>[0],
-    links: ConstructorParameters<typeof LinkWrites>[0],
-    objects: ConstructorParameters<typeof ObjectWrites>[0],
-    counters: Counters,
-    { prepared, vias, isLate }: Context,
-  ) {
-    this.#records = new RecordWrites(records, prepared);
-    this.#links = new LinkWrites(links, vias);
-    this.#objects = new ObjectWrites(objects);
-    this.counters = counters;
-    this.#isLate = isLate;
-  }
-
-  /**
-   * @throws the port's errors; nothing of a commit of one record is then part of the decision, of
-   * others some may be
-   */
-  async add({ at, by, unheld = [], records }: Commit): Promise<Committed> {
-    const { counters } = this;
-    const sequence = counters.sequence + 1;
-    const step: Step = { sequence, at, by, changed: new Set() };
-    this.#records.checkUnheld(unheld);
-    const stating: [record: Held, write: RecordWrite][] = [];
-    const done = new Map<RecordWrite, CommittedRecord>();
-    for (const [index, write] of inOrder(records).entries()) {
-      if (this.#isLate()) throw takesTooLong();
-      if (index % MAX_RECORDS_PER_TURN === MAX_RECORDS_PER_TURN - 1) await turn();
-      const { record, waiting } =
-        write.op === "create"
-          ? this.#records.create(step, write, ++counters.record, this.#links.touched)
-          : { record: this.#records.change(step, write), waiting: undefined };
-      const { ark, revision } = record;
-      done.set(write, {
-        ark,
-        revision,
-        ...(waiting === undefined ? {} : { newestBacklink: waiting }),
-      });
-      if (write.op === "publish" || (write.op === "replace" && revision === write.ifRevision))
-        continue;
-      this.#objects.apply(record, write, () => ++counters.object);
-      stating.push([record, write]);
-    }
-    // After all records, so that a link finds its target whichever of the two comes first.
-    for (const [record, write] of stating) this.#links.restate(step, record, write);
-    if (this.#isLate()) throw takesTooLong();
-    // A number is used only by commits that changed records, so that none is missing from the log.
-    if (step.changed.size > 0) counters.sequence = sequence;
-    for (const id of step.changed) this.#log.push([sequence, id]);
-    return { sequence: counters.sequence, records: records.map((write) => done.get(write)!) };
-  }
-
-  async write(sending: Sending): Promise<void> {
-    await this.#records.write(sending, this.#links.touched);
-    await this.#links.write(sending);
-    await this.#objects.write(sending);
-  }
-
-  /** When all else is written. */
-  async project(sending: Sending): Promise<void> {
-    const { arrived, holdersOf } = this.#records;
-    const respelled = await this.#links.project(sending, arrived, holdersOf);
-    const log = [...this.#log, ...respelled];
-    await sending.rows(LOG, [...new Map(log.map((row) => [row.join(" "), row])).values()]);
-  }
 }
 
 /**

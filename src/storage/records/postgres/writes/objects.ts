@@ -1,36 +1,30 @@
 import type { CrateUses, ObjectReference, RecordWrite } from "../../port.js";
-import { type Sending, statement } from "../statement.js";
-import type { Held } from "./records.js";
+import { columnsOf, type Sending, statement } from "../statement.js";
+import type { RecordRow } from "./records.js";
 
-type StoredRow = [
-  record: number,
-  id: number,
-  sha256: string,
-  size: number,
-  mediaType: string,
-  name: string,
-  role: string,
-];
-const STORED = statement<StoredRow>(
-  `SELECT o.record, o.id, o.sha256, o.size, o.media_type, o.name, o.role
-    FROM record AS r JOIN object_ref AS o ON o.record = r.id
-    WHERE r.ark = ANY($1::text[]) AND o.ended IS NULL ORDER BY o.id`,
-);
+/** Also earlier revisions lose them. */
 const DROP = statement(
   `UPDATE object_ref SET ended = coalesce(object_ref.ended, v.revision), dropped = true
     FROM unnest($1::bigint[], $2::bigint[]) AS v (record, revision)
     WHERE object_ref.record = v.record AND object_ref.dropped = false`,
 );
+const WANTED = `unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[],
+    $6::text[], $7::bigint[], $8::bigint[])
+    AS w (record, sha256, size, media_type, name, role, id, since)`;
+const IS_WANTED = `o.record = w.record AND o.sha256 = w.sha256 AND o.size = w.size AND
+    o.media_type = w.media_type AND o.name = w.name AND o.role = w.role AND o.ended IS NULL`;
+/** References that stay are not changed. */
 const END = statement(
-  `UPDATE object_ref SET ended = v.ended FROM unnest($1::bigint[], $2::bigint[]) AS v (id, ended)
-    WHERE object_ref.id = v.id AND object_ref.ended IS NULL`,
+  `UPDATE object_ref AS o SET ended = v.revision
+    FROM unnest($9::bigint[], $10::bigint[]) AS v (record, revision)
+    WHERE o.record = v.record AND o.ended IS NULL
+    AND NOT EXISTS (SELECT 1 FROM ${WANTED} WHERE ${IS_WANTED})`,
 );
-const ADD =
-  statement(`INSERT INTO object_ref (id, record, sha256, size, media_type, name, role, since, ended,
-      dropped) SELECT id, record, sha256, size, media_type, name, role, since, ended, dropped = 1
-      FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::text[],
-      $7::text[], $8::bigint[], $9::bigint[], $10::int[]) AS v (id, record, sha256, size,
-      media_type, name, role, since, ended, dropped)`);
+const ADD = statement(
+  `INSERT INTO object_ref (id, record, sha256, size, media_type, name, role, since, dropped)
+    SELECT id, record, sha256, size, media_type, name, role, since, false FROM ${WANTED}
+    WHERE NOT EXISTS (SELECT 1 FROM object_ref AS o WHERE ${IS_WANTED})`,
+);
 const DROP_ARCHIVES = statement(`WITH asked AS (SELECT r.id, r.crate FROM record AS r
       WHERE r.ark = ANY($1::text[])), holding AS (SELECT crate FROM asked WHERE crate IS NOT NULL
       UNION SELECT u.crate FROM asked JOIN crate_use AS u ON u.record = asked.id)
@@ -38,82 +32,31 @@ const DROP_ARCHIVES = statement(`WITH asked AS (SELECT r.id, r.crate FROM record
       FROM holding JOIN record AS c ON c.ark = holding.crate WHERE object_ref.record = c.id
       AND object_ref.role = 'archive' AND object_ref.dropped = false AND object_ref.id <= $2`);
 
-/** A row of `object_ref`; one that was stored before has no `since`. */
-interface HeldObject extends ObjectReference {
-  id: number;
-  record: number;
-  since?: number;
-  ended: number | null;
-  dropped: boolean;
-}
-
-/** The references that the records of these writes have now. */
-export const loadObjects = (
-  sending: Sending,
-  writes: readonly RecordWrite[],
-): Promise<StoredRow[]> =>
-  sending.ask(
-    STORED,
-    writes.flatMap(({ op, ark }) => (op === "replace" || op === "delete" ? [ark] : [])),
-  );
+type Held = Pick<RecordRow, "id" | "revision">;
 
 /** Which objects records refer to, and in which of their revisions. */
 export class ObjectWrites {
-  readonly #held = new Map<number, HeldObject[]>();
-  /** Record → revision from which on it lost its objects, those of earlier revisions too. */
-  readonly #drops = new Map<number, number>();
-
-  constructor(rows: readonly StoredRow[]) {
-    for (const [record, id, sha256, size, mediaType, name, storedRole] of rows) {
-      const role = storedRole as ObjectReference["role"];
-      const reference = { sha256, size, mediaType, name, role };
-      this.#of(record).push({ ...reference, id, record, ended: null, dropped: false });
-    }
-  }
+  /** Record → revision from which on it has other objects, or none. */
+  readonly #ended: [record: number, revision: number][] = [];
+  readonly #dropped: [record: number, revision: number][] = [];
+  readonly #wanted: unknown[][] = [];
 
   /** @param nextId gives numbers to references */
-  apply({ id: record, revision }: Held, write: RecordWrite, nextId: () => number): void {
+  apply({ id, revision }: Held, write: RecordWrite, nextId: () => number): void {
     if (write.op === "publish") return;
-    const held = this.#of(record);
-    const end = (object: HeldObject): void => void (object.ended ??= revision);
-    const { dropObjects: drops = false } = "dropObjects" in write ? write : {};
-    if (drops) {
-      this.#drops.set(record, revision);
-      for (const object of held) object.dropped = true;
-    }
-    if (write.op === "delete" || drops) held.forEach(end);
-    if (write.op === "delete" || !write.objects) return;
-    // References that stay are not changed.
-    const wanted = new Map(write.objects.map((object) => [identity(object), object]));
-    for (const object of held)
-      if (object.ended === null && !wanted.delete(identity(object))) end(object);
-    for (const object of wanted.values())
-      held.push({ ...object, id: nextId(), record, since: revision, ended: null, dropped: false });
+    if ("dropObjects" in write && write.dropObjects) this.#dropped.push([id, revision]);
+    const objects = write.op === "delete" ? [] : write.objects;
+    if (!objects) return;
+    if (write.op !== "create") this.#ended.push([id, revision]);
+    for (const { sha256, size, mediaType, name, role } of distinct(objects))
+      this.#wanted.push([id, sha256, size, mediaType, name, role, nextId(), revision]);
   }
 
   async write(sending: Sending): Promise<void> {
-    await sending.rows(DROP, [...this.#drops]);
-    const all = [...this.#held.values()].flat();
-    await sending.rows(
-      END,
-      all.flatMap(({ id, since, ended }) =>
-        since === undefined && ended !== null ? [[id, ended]] : [],
-      ),
-    );
-    await sending.rows(
-      ADD,
-      all.flatMap(({ id, record, sha256, size, mediaType, name, role, since, ended, dropped }) =>
-        since === undefined
-          ? []
-          : [[id, record, sha256, size, mediaType, name, role, since, ended, dropped ? 1 : 0]],
-      ),
-    );
-  }
-
-  #of(record: number): HeldObject[] {
-    let held = this.#held.get(record);
-    if (!held) this.#held.set(record, (held = []));
-    return held;
+    await sending.rows(DROP, this.#dropped);
+    if (this.#ended.length > 0)
+      void sending.send(END, [...columnsOf(this.#wanted, 8), ...columnsOf(this.#ended, 2)]);
+    await sending.rows(ADD, this.#wanted);
   }
 }
 
@@ -125,8 +68,13 @@ export function dropArchives(sending: Sending, arks: readonly string[], newest: 
   if (arks.length > 0) void sending.send(DROP_ARCHIVES, [arks, newest]);
 }
 
-const identity = ({ sha256, size, mediaType, name, role }: ObjectReference): string =>
-  JSON.stringify([sha256, size, mediaType, name, role]);
+const distinct = (objects: readonly ObjectReference[]): Iterable<ObjectReference> =>
+  new Map(
+    objects.map((object) => {
+      const { sha256, size, mediaType, name, role } = object;
+      return [JSON.stringify([sha256, size, mediaType, name, role]), object];
+    }),
+  ).values();
 
 /** Gives records to the first crate that uses them, and ends that use. */
 const HAND_OVER = `UPDATE record SET crate = (SELECT min(u.crate) FROM crate_use AS u
@@ -168,8 +116,5 @@ export async function replaceUses(
 }
 
 async function settle(sending: Sending, moved: readonly [id: number][]): Promise<void> {
-  await sending.ask(
-    SETTLE,
-    moved.map(([id]) => id),
-  );
+  await sending.ask(SETTLE, moved.flat());
 }

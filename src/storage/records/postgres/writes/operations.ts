@@ -2,7 +2,6 @@ import type { ObjectBookkeeping, RecordStore } from "../../port.js";
 import type { Submission, SubmissionClose, SubmissionStore } from "../../port/submissions.js";
 import { SUBMISSION_COLUMNS, type SubmissionRow, submissionOf } from "../accounts.js";
 import { type Sending, type Session, type Statement, statement, type Value } from "../statement.js";
-import type { Counters } from "./step.js";
 
 const KEEP = statement("INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING");
 const SET = statement(
@@ -20,6 +19,9 @@ const SAME = statement<SubmissionRow>(`SELECT ${SUBMISSION_COLUMNS} FROM submiss
       WHERE sha256 = $1 AND person = $2 AND type = $3 AND ( (status IN ('queued', 'running') AND
       cancelled = false AND updates = $4) OR ($4 = false AND status = 'finished' AND EXISTS (SELECT
       1 FROM record WHERE ark = s.rocrate AND deleted_at IS NULL))) ORDER BY number DESC LIMIT 1`);
+const NEXT = statement<[number: number]>(
+  "UPDATE counter SET submission = submission + 1 WHERE id = 1 RETURNING submission",
+);
 const ADD =
   statement(`INSERT INTO submission (number, id, type, person, status, attempt, interrupted, time_created,
       warnings, minted, sha256, input, cancelled, updates)
@@ -85,7 +87,6 @@ type Submitted = Parameters<SubmissionStore["submit"]>[0];
  */
 export class Operations {
   readonly #session: Session;
-  readonly #counters: Counters;
   readonly #writer: string;
   readonly #skew: number;
 
@@ -93,9 +94,8 @@ export class Operations {
    * @param writer the node that a sweep belongs to
    * @param skew ms by which the database's clock is ahead of this node's
    */
-  constructor(session: Session, counters: Counters, writer: string, skew: number) {
+  constructor(session: Session, writer: string, skew: number) {
     this.#session = session;
-    this.#counters = counters;
     this.#writer = writer;
     this.#skew = skew;
   }
@@ -124,8 +124,9 @@ export class Operations {
         : (await this.#session.query(SAME, [sha256, user, type, update]))[0];
     if (same) return { submission: submissionOf(same), existing: true };
     if (inPlaceOfEnded) await this.#session.query(REMOVE_ENDED, [user, type]);
+    const [[number]] = (await this.#session.query(NEXT)) as [[number]];
     await this.#session.query(ADD, [
-      this.#counters.submission + 1,
+      number,
       id,
       type,
       user,
@@ -134,7 +135,6 @@ export class Operations {
       JSON.stringify(input),
       update,
     ]);
-    this.#counters.submission++;
     return { submission: (await this.#submission(id))!, existing: false };
   }
 

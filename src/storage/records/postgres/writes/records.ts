@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { arkKey } from "../../../../identifiers/ark.js";
 import type { KindName } from "../../../../model/kind.js";
 import { COLLECTIVES } from "../../../../model/kinds.js";
@@ -11,94 +12,53 @@ import {
   ownerIsGone,
   ownsRecords,
 } from "../../refusals.js";
+import type { StatedLink } from "../../rows.js";
 import { fold, indexable, shortWord, sortedName } from "../../text.js";
-import { type Row, type Sending, statement } from "../statement.js";
+import { type Sending, statement } from "../statement.js";
+import type { Step } from "./commit.js";
 import type { PreparedStates } from "./states.js";
-import type { Step } from "./step.js";
 
-/** A record as its row holds it, without the columns that are derived from others. */
-interface RecordRow {
+/** A row of `record`, without the columns that follow from others. */
+export interface RecordRow {
   id: number;
   ark: string;
   key: string;
   kind: string;
   name: string | null;
   owner: string | null;
-  createdAt: number;
-  modifiedAt: number;
+  created_at: number;
+  modified_at: number;
   revision: number;
   status: string;
-  embargoedUntil: string | null;
+  embargoed_until: string | null;
   crate: string | null;
-  newestBacklink: number;
+  newest_backlink: number;
   state: number;
-  deletedAt: number | null;
-  deletedBy: string | null;
-  reason: string | null;
+  deleted_at: number | null;
+  deleted_by: string | null;
+  delete_reason: string | null;
   successor: string | null;
   licence: string | null;
 }
 
 /** A record that a commit reads or writes. */
-export interface Held extends RecordRow {
+export interface Held {
+  /** As it is from now on. */
+  row: Readonly<RecordRow>;
+  /** Those that it states; read for records that may state others. */
+  links: readonly StatedLink[];
   /** As it was before the commit; absent: it is new. */
-  stored?: Readonly<RecordRow>;
+  readonly stored?: Readonly<RecordRow>;
 }
 
-const COLUMN_OF = {
-  id: "id",
-  ark: "ark",
-  key: "key",
-  kind: "kind",
-  name: "name",
-  owner: "owner",
-  createdAt: "created_at",
-  modifiedAt: "modified_at",
-  revision: "revision",
-  status: "status",
-  embargoedUntil: "embargoed_until",
-  crate: "crate",
-  newestBacklink: "newest_backlink",
-  state: "state",
-  deletedAt: "deleted_at",
-  deletedBy: "deleted_by",
-  reason: "delete_reason",
-  successor: "successor",
-  licence: "licence",
-} as const satisfies Record<keyof RecordRow, string>;
-const FIELDS = Object.keys(COLUMN_OF) as (keyof RecordRow)[];
-const READ_COLUMNS = FIELDS.map((field) => COLUMN_OF[field]).join(", ");
-
-const rowOf = (row: Row): RecordRow =>
-  Object.fromEntries(FIELDS.map((field, index) => [field, row[index]])) as unknown as RecordRow;
-
-function valuesOf(record: Held): unknown[] {
-  const folded = indexable(fold(record.name ?? ""));
-  const ownerKey = record.owner === null ? null : arkKey(record.owner);
-  return [...FIELDS.map((field) => record[field]), folded, sortedName(folded), ownerKey];
-}
-
-const COLUMNS = [...FIELDS.map((field) => COLUMN_OF[field]), "folded", "sorted", "owner_key"];
-const NUMBERS = new Set<string>([
-  "id",
-  "created_at",
-  "modified_at",
-  "revision",
-  "newest_backlink",
-  "state",
-  "deleted_at",
-]);
-const LISTS = COLUMNS.map(
-  (column, index) => `$${index + 1}::${NUMBERS.has(column) ? "bigint" : "text"}[]`,
-).join(", ");
-/** Not changed by a write of the record itself. */
-const FIXED = new Set<string>(["id", "ark", "key", "created_at", "newest_backlink"]);
-
-const BY_KEY = statement(
-  `SELECT ${READ_COLUMNS} FROM record WHERE key = ANY($1::text[]) ORDER BY id`,
+const BY_KEY = statement<[row: string]>(
+  "SELECT to_jsonb(r) FROM record AS r WHERE key = ANY($1::text[]) ORDER BY id",
 );
-const BY_ARK = statement(
-  `SELECT ${READ_COLUMNS} FROM record WHERE ark = ANY($1::text[]) ORDER BY id`,
+const LINKS = statement<
+  [source: number, via: number, target: string, targetKey: string, sequence: number]
+>(
+  `SELECT l.source, l.via, l.target, l.target_key, l.sequence FROM record AS r JOIN link AS l
+    ON l.source = r.id WHERE r.ark = ANY($1::text[]) ORDER BY l.source, l.position`,
 );
 const WAITING = statement<[key: string, newest: number]>(
   `SELECT target_key, max(sequence) FROM link WHERE target_key = ANY($1::text[])
@@ -109,11 +69,24 @@ const OWNED = statement<[ark: string, owned: number]>(
     AND r.deleted_at IS NULL WHERE o.ark = ANY($1::text[])
     AND o.kind IN (${[...COLLECTIVES].map((kind) => `'${kind}'`).join()}) GROUP BY o.ark`,
 );
-const ADD = statement(`INSERT INTO record (${COLUMNS.join(", ")}) SELECT * FROM unnest(${LISTS})`);
-const CHANGE = statement(`UPDATE record SET ${COLUMNS.filter((column) => !FIXED.has(column))
-  .map((column) => `${column} = v.${column}`)
-  .join(", ")}
-  FROM unnest(${LISTS}) AS v (${COLUMNS.join(", ")}) WHERE record.id = v.id`);
+const PUT = statement(
+  `INSERT INTO record (id, ark, key, kind, name, folded, sorted, owner, owner_key, created_at,
+    modified_at, revision, status, embargoed_until, crate, newest_backlink, state, deleted_at,
+    deleted_by, delete_reason, successor, licence)
+    SELECT * FROM jsonb_to_recordset($1::jsonb) AS v (id bigint, ark text, key text, kind text,
+    name text, folded text, sorted text, owner text, owner_key text, created_at bigint,
+    modified_at bigint, revision bigint, status text, embargoed_until text, crate text,
+    newest_backlink bigint, state bigint, deleted_at bigint, deleted_by text, delete_reason text,
+    successor text, licence text)
+    ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, name = excluded.name,
+    folded = excluded.folded, sorted = excluded.sorted, owner = excluded.owner,
+    owner_key = excluded.owner_key, modified_at = excluded.modified_at,
+    revision = excluded.revision, status = excluded.status,
+    embargoed_until = excluded.embargoed_until, crate = excluded.crate, state = excluded.state,
+    deleted_at = excluded.deleted_at, deleted_by = excluded.deleted_by,
+    delete_reason = excluded.delete_reason, successor = excluded.successor,
+    licence = excluded.licence`,
+);
 const ADD_REVISIONS = statement(
   `INSERT INTO revision (record, revision, at, by, action, changed, state) SELECT *
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[],
@@ -136,158 +109,165 @@ type Write<Op extends RecordWrite["op"]> = Extract<RecordWrite, { op: Op }>;
 
 /** The rows that commits concern, as they were before them. */
 interface Loaded {
-  records: readonly Row[];
-  waiting: readonly [key: string, newest: number][];
+  records: readonly Held[];
+  /** Key of a record that is new → newest of the links that wait for it. */
+  waiting: ReadonlyMap<string, number>;
 }
 
 export async function loadRecords(sending: Sending, commits: readonly Commit[]): Promise<Loaded> {
   const writes = commits.flatMap(({ records }) => records);
   const created = writes.flatMap((write) => (write.op === "create" ? [write.key] : []));
-  const owners = writes.flatMap((write) =>
-    "owner" in write && write.owner !== null ? [arkKey(write.owner)] : [],
-  );
+  const existing = writes.flatMap(({ op, ark }) => (op === "create" ? [] : [ark]));
+  const owners = writes.flatMap((write) => ("owner" in write && write.owner ? [write.owner] : []));
   const unheld = commits.flatMap(({ unheld: keys = [] }) => keys);
-  const [byKey, byArk, waiting] = await Promise.all([
-    sending.ask(BY_KEY, [...created, ...owners, ...unheld]),
-    sending.ask(
-      BY_ARK,
-      writes.flatMap(({ op, ark }) => (op === "create" ? [] : [ark])),
-    ),
+  const keys = [...created, ...existing.map(arkKey), ...owners.map(arkKey), ...unheld];
+  const [rows, stated, waiting] = await Promise.all([
+    sending.ask(BY_KEY, keys),
+    sending.ask(LINKS, existing),
     sending.ask(WAITING, created),
   ]);
-  return { records: [...byKey, ...byArk], waiting };
+  const links = new Map<number, StatedLink[]>();
+  for (const [source, via, target, targetKey, sequence] of stated) {
+    const list = links.get(source) ?? [];
+    if (list.push({ via, target, targetKey, sequence }) === 1) links.set(source, list);
+  }
+  const records = rows.map(([text]): Held => {
+    const stored = JSON.parse(text) as RecordRow;
+    return { row: stored, stored, links: links.get(stored.id) ?? [] };
+  });
+  return { records, waiting: new Map(waiting) };
 }
 
 /** Rows of records, their revisions, keywords and texts. */
 export class RecordWrites {
   /** New records that links of earlier commits had waited for. */
-  readonly arrived: { record: Held; sequence: number }[] = [];
+  readonly arrived: { row: RecordRow; sequence: number }[] = [];
   readonly #byArk = new Map<string, Held>();
   readonly #byKey = new Map<string, Held[]>();
-  /** Key → newest of the links that wait for a record that is new. */
-  readonly #waiting: ReadonlyMap<string, number>;
+  readonly #changed = new Set<Held>();
   readonly #revisions: unknown[][] = [];
   readonly #usedStates = new Set<number>();
+  /** Kind → how many live records more there are. */
   readonly #tally = new Map<string, number>();
-  readonly #changed = new Set<Held>();
 
+  readonly #waiting: Loaded["waiting"];
   readonly #prepared: PreparedStates;
 
   constructor({ records, waiting }: Loaded, prepared: PreparedStates) {
+    this.#waiting = waiting;
     this.#prepared = prepared;
-    this.#waiting = new Map(waiting);
-    for (const row of records) {
-      const stored = rowOf(row);
-      if (!this.#byArk.has(stored.ark)) this.#hold({ ...stored, stored });
-    }
+    for (const held of records) this.#hold(held);
   }
-
-  holdersOf = (key: string): readonly Held[] => this.#byKey.get(key) ?? [];
 
   /** @throws ServiceError `CHANGED_MEANWHILE` */
   checkUnheld(keys: readonly string[]): void {
     for (const key of keys) {
-      const [holder] = this.holdersOf(key);
-      if (holder) throw heldMeanwhile(holder.ark);
+      const [holder] = this.#holdersOf(key);
+      if (holder) throw heldMeanwhile(holder.row.ark);
     }
   }
 
-  /**
-   * @param touched newest link to each key, of commits before this one that are not stored yet
-   * @returns the record, and the newest link of an earlier commit that waited for it
-   */
+  /** @returns the record, and the newest link of an earlier commit that waited for it */
   create(
     step: Step,
     write: Write<"create">,
     id: number,
-    touched: ReadonlyMap<string, number>,
-  ): { record: Held; waiting: number | undefined } {
-    const { at } = step;
-    const holders = this.holdersOf(write.key);
+  ): { held: Held; waiting: number | undefined } {
+    const holders = this.#holdersOf(write.key).map(({ row }) => row);
     const holder =
       holders.find(({ ark }) => ark === write.ark) ?? (write.mayShareKey ? undefined : holders[0]);
-    if (holder)
-      throw duplicate(write.ark, {
-        ark: holder.ark,
-        kind: holder.kind,
-        deleted: holder.deletedAt !== null,
-      });
+    if (holder) {
+      const { ark, kind, deleted_at } = holder;
+      throw duplicate(write.ark, { ark, kind, deleted: deleted_at !== null });
+    }
     this.#checkOwner(write.owner, null);
-    const waiting = touched.get(write.key) ?? this.#waiting.get(write.key);
-    const record: Held = {
+    const waiting = this.#waiting.get(write.key);
+    const row: RecordRow = {
       id,
       ark: write.ark,
       key: write.key,
       kind: write.kind,
       name: write.name,
       owner: write.owner,
-      createdAt: at,
-      modifiedAt: at,
-      revision: 1,
+      created_at: step.at,
+      modified_at: step.at,
+      revision: 0,
       status: write.publicationStatus ?? "DRAFT",
-      embargoedUntil: null,
+      embargoed_until: null,
       crate: write.crate ?? null,
-      newestBacklink: waiting ?? 0,
+      newest_backlink: waiting ?? 0,
       state: this.#prepared.get(write)!.state,
-      deletedAt: null,
-      deletedBy: null,
-      reason: null,
+      deleted_at: null,
+      deleted_by: null,
+      delete_reason: null,
       successor: null,
       licence: write.licence ?? null,
     };
-    this.#hold(record);
+    const held: Held = { row, links: [] };
+    this.#hold(held);
     this.#count(write.kind, 1);
-    if (waiting !== undefined) this.arrived.push({ record, sequence: step.sequence });
-    this.#addRevision(step, record, "create", []);
-    return { record, waiting };
+    this.#revise(step, held, row, "create");
+    if (waiting !== undefined) this.arrived.push({ row, sequence: step.sequence });
+    return { held, waiting };
   }
 
   /** The record with its next revision; it has the one before when nothing differs. */
   change(step: Step, write: Exclude<RecordWrite, { op: "create" }>): Held {
-    const { at, by } = step;
-    const record = this.#byArk.get(write.ark);
-    if (!record) throw notStored(write.ark);
-    if (record.deletedAt !== null && !(write.op === "replace" && write.revive === true))
+    const held = this.#byArk.get(write.ark);
+    if (!held) throw notStored(write.ark);
+    const { row } = held;
+    if (row.deleted_at !== null && !(write.op === "replace" && write.revive === true))
       throw gone(write.ark);
-    if (write.ifRevision !== undefined && write.ifRevision !== record.revision)
-      throw hasChanged(write.ark, record.revision, write.ifRevision);
+    if (write.ifRevision !== undefined && write.ifRevision !== row.revision)
+      throw hasChanged(write.ark, row.revision, write.ifRevision);
     switch (write.op) {
       case "replace":
-        this.#replace(step, record, write);
+        this.#replace(step, held, write);
         break;
       case "delete": {
-        const { reason = null, successor = null } = write;
-        this.#count(record.kind, -1);
-        Object.assign(record, { deletedAt: at, deletedBy: by, reason, successor, licence: null });
-        this.#addRevision(step, record, "delete", []);
+        this.#count(row.kind, -1);
+        const tombstone = {
+          deleted_at: step.at,
+          deleted_by: step.by,
+          delete_reason: write.reason ?? null,
+          successor: write.successor ?? null,
+        };
+        this.#revise(step, held, { ...row, ...tombstone, licence: null }, "delete");
         break;
       }
       case "publish": {
-        const { status, embargoedUntil, reason = null, successor = null } = write;
-        const isSame =
-          record.status === status &&
-          record.embargoedUntil === embargoedUntil &&
-          record.reason === reason &&
-          record.successor === successor;
-        if (isSame) break;
-        Object.assign(record, { status, embargoedUntil, reason, successor });
+        const published = {
+          ...row,
+          status: write.status,
+          embargoed_until: write.embargoedUntil,
+          delete_reason: write.reason ?? null,
+          successor: write.successor ?? null,
+        };
         // Record administration: the document is that of the revision before, but clients see a new
         // ETag.
-        this.#addRevision(step, record, "publish", []);
+        if (!isDeepStrictEqual(published, row)) this.#revise(step, held, published, "publish");
         break;
       }
     }
-    return record;
+    return held;
   }
 
   /** @param touched newest link to each key, of these commits */
   async write(sending: Sending, touched: ReadonlyMap<string, number>): Promise<void> {
-    const created = [...this.#changed].filter(({ stored }) => !stored);
-    const changed = [...this.#changed].filter(({ stored }) => stored);
-    for (const record of created)
-      record.newestBacklink = touched.get(record.key) ?? record.newestBacklink;
-    await sending.rows(ADD, created.map(valuesOf));
-    await sending.rows(CHANGE, changed.map(valuesOf));
+    await sending.objects(
+      PUT,
+      [...this.#changed].map(({ row, stored }) => {
+        const folded = indexable(fold(row.name ?? ""));
+        return {
+          ...row,
+          // That of a record which was stored before is updated with its links.
+          newest_backlink: (stored ? undefined : touched.get(row.key)) ?? row.newest_backlink,
+          folded,
+          sorted: sortedName(folded),
+          owner_key: row.owner === null ? null : arkKey(row.owner),
+        };
+      }),
+    );
     await sending.rows(ADD_REVISIONS, this.#revisions);
     await this.#writeTexts(sending);
     await sending.rows(
@@ -296,66 +276,73 @@ export class RecordWrites {
     );
   }
 
-  #replace(step: Step, record: Held, write: Write<"replace">): void {
-    const wasDeleted = record.deletedAt !== null;
+  #replace(step: Step, held: Held, write: Write<"replace">): void {
+    const { row } = held;
+    const wasDeleted = row.deleted_at !== null;
     if (write.changed.length === 0 && !wasDeleted) return;
     const { kind, name, owner } = write;
-    this.#checkOwner(owner, wasDeleted ? null : record.owner);
-    if (!wasDeleted) this.#count(record.kind, -1);
+    this.#checkOwner(owner, wasDeleted ? null : row.owner);
+    if (!wasDeleted) this.#count(row.kind, -1);
     this.#count(kind, 1);
-    Object.assign(record, {
+    const now = {
+      ...row,
       kind,
       name,
       owner,
       state: this.#prepared.get(write)!.state,
-      crate: write.crate ?? record.crate,
+      crate: write.crate ?? row.crate,
       licence: write.licence ?? null,
-    });
-    if (wasDeleted)
-      Object.assign(record, { deletedAt: null, deletedBy: null, reason: null, successor: null });
-    this.#addRevision(step, record, "update", write.changed);
+    };
+    const live = { deleted_at: null, deleted_by: null, delete_reason: null, successor: null };
+    this.#revise(step, held, wasDeleted ? { ...now, ...live } : now, "update", write.changed);
   }
 
   /** @param before the owner of a live record that is replaced */
   #checkOwner(owner: string | null, before: string | null): void {
     if (owner === null || (before !== null && arkKey(before) === arkKey(owner))) return;
-    for (const { ark, kind, deletedAt } of this.holdersOf(arkKey(owner)))
-      if (deletedAt !== null && isCollective(kind)) throw ownerIsGone(ark);
+    for (const { row } of this.#holdersOf(arkKey(owner)))
+      if (row.deleted_at !== null && isCollective(row.kind)) throw ownerIsGone(row.ark);
   }
 
-  #addRevision(step: Step, record: Held, action: string, changed: readonly string[]): void {
+  #revise(
+    step: Step,
+    held: Held,
+    row: Readonly<RecordRow>,
+    action: string,
+    changed: readonly string[] = [],
+  ): void {
     const { at, by } = step;
-    if (action !== "create") record.revision++;
-    record.modifiedAt = at;
-    this.#changed.add(record);
-    step.changed.add(record.id);
-    this.#usedStates.add(record.state);
-    this.#revisions.push([
-      record.id,
-      record.revision,
-      at,
-      by,
-      action,
-      changed.length > 0 ? JSON.stringify(changed) : null,
-      record.state,
-    ]);
+    const revision = row.revision + 1;
+    held.row = { ...row, revision, modified_at: at };
+    this.#changed.add(held);
+    step.changed.add(row.id);
+    this.#usedStates.add(row.state);
+    const pointers = changed.length > 0 ? JSON.stringify(changed) : null;
+    this.#revisions.push([row.id, revision, at, by, action, pointers, row.state]);
   }
 
   /** Keywords and texts are of live records' current states only. */
   async #writeTexts(sending: Sending): Promise<void> {
     const byState = new Map([...this.#prepared.values()].map((one) => [one.state, one]));
     const moved = [...this.#changed].filter(
-      ({ state, deletedAt, stored }) => state !== stored?.state || deletedAt !== null,
+      ({ row, stored }) => row.state !== stored?.state || row.deleted_at !== null,
     );
     const before = moved.flatMap(({ stored }) => (stored ? [stored] : []));
-    const live = moved.filter(({ deletedAt }) => deletedAt === null);
+    const live = moved.map(({ row }) => row).filter(({ deleted_at }) => deleted_at === null);
     const current = new Set(live.map(({ state }) => state));
     const made = [...byState.keys()];
-    const rowsOf = (numbers: readonly number[]): number[][] => numbers.map((number) => [number]);
-    await sending.rows(DROP_STATES, rowsOf(made.filter((state) => !this.#usedStates.has(state))));
-    const unused = made.filter((state) => !current.has(state));
-    await sending.rows(DROP_TEXTS, rowsOf([...unused, ...before.map(({ state }) => state)]));
-    await sending.rows(DROP_KEYWORDS, rowsOf(before.map(({ id }) => id)));
+    void sending.ask(
+      DROP_STATES,
+      made.filter((state) => !this.#usedStates.has(state)),
+    );
+    void sending.ask(DROP_TEXTS, [
+      ...made.filter((state) => !current.has(state)),
+      ...before.map(({ state }) => state),
+    ]);
+    void sending.ask(
+      DROP_KEYWORDS,
+      before.map(({ id }) => id),
+    );
     await sending.rows(
       ADD_KEYWORDS,
       live.flatMap(({ id, state, kind }) =>
@@ -364,9 +351,11 @@ export class RecordWrites {
     );
   }
 
-  #hold(record: Held): void {
-    this.#byArk.set(record.ark, record);
-    this.#byKey.set(record.key, [...this.holdersOf(record.key), record]);
+  #holdersOf = (key: string): readonly Held[] => this.#byKey.get(key) ?? [];
+
+  #hold(held: Held): void {
+    this.#byArk.set(held.row.ark, held);
+    this.#byKey.set(held.row.key, [...this.#holdersOf(held.row.key), held]);
   }
 
   #count(kind: string, by: number): void {

@@ -16,10 +16,9 @@ import {
   statement,
 } from "../statement.js";
 import { checkCommit } from "./checks.js";
-import { type Answer, applyCommits, isPlain, isRefusal } from "./commit.js";
+import { applyCommits, type Counters, isRefusal, Refused, sharedKeys } from "./commit.js";
 import { type Operation, Operations } from "./operations.js";
 import { Preparation, type PreparedStates, writeStates } from "./states.js";
-import type { Counters } from "./step.js";
 
 /**
  * Share of {@link Commit.within} for all up to the COMMIT, which takes the rest and cannot be
@@ -40,11 +39,8 @@ const MAX_COMMITS = 128;
 const MIN_RECORDS_OF_LARGE_COMMIT = 100;
 
 /** All commits of all nodes wait for this row. */
-export const LOCK = statement<
-  [sequence: number, record: number, object: number, submission: number]
->("SELECT sequence, record, object, submission FROM counter WHERE id = 1 FOR UPDATE");
-const SAVE = statement(
-  "UPDATE counter SET sequence = $1, record = $2, object = $3, submission = $4 WHERE id = 1",
+export const LOCK = statement<[sequence: number, record: number, object: number]>(
+  "SELECT sequence, record, object FROM counter WHERE id = 1 FOR UPDATE",
 );
 const MARK = statement(
   `INSERT INTO writer (id, number, seen_at) VALUES ($1, $2, now()) ON CONFLICT (id) DO UPDATE
@@ -60,7 +56,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 type Task =
-  | { commit: Commit; preparing: Promise<PreparedStates> }
+  | { commit: Commit; preparing: Promise<PreparedStates>; shared: ReturnType<typeof sharedKeys> }
   | { call(operations: Operations): Promise<unknown> };
 
 export interface WriterOptions {
@@ -103,10 +99,15 @@ export class Writer {
     const records = commit.records.map((write) =>
       "links" in write ? { ...write, links: unpackLinks(write.links) } : write,
     );
-    const preparing = this.#preparation.of({ ...commit, records });
+    const unpacked = { ...commit, records };
+    const preparing = this.#preparation.of(unpacked);
     // A failure is the answer of this commit once its transaction would begin.
     preparing.catch(() => {});
-    const task = { commit: { ...commit, records }, preparing };
+    const task = {
+      commit: unpacked,
+      preparing,
+      shared: isLarge ? undefined : sharedKeys(unpacked),
+    };
     return (await this.#push(isLarge ? this.#large : this.#small, task)) as Committed;
   }
 
@@ -184,40 +185,53 @@ class Transactions {
   async #runAll(): Promise<void> {
     // All requests of this iteration of the event loop go together.
     await turn();
-    for (let some = this.#next(); some.length > 0; some = this.#next()) {
-      const answers = await this.#run(some.map(({ task }) => task));
-      for (const [index, { resolve, reject }] of some.entries()) {
-        const answer = answers[index]!;
-        if ("error" in answer) reject(answer.error);
-        else resolve(answer.result);
-      }
-    }
+    for (let some = this.#next(); some.length > 0; some = this.#next()) await this.#run(some);
     this.#running = undefined;
   }
 
-  /** The plain commits that wait first, or one other request. */
+  /** The commits that wait first, as far as none concerns what another one writes; or one request. */
   #next(): Waiting[] {
-    const other = this.#waiting.findIndex(
-      ({ task }) => !("commit" in task && isPlain(task.commit)),
-    );
-    const plain = other < 0 ? this.#waiting.length : other;
-    return this.#waiting.splice(0, Math.min(Math.max(plain, 1), MAX_COMMITS));
+    const [written, read] = [new Set<string>(), new Set<string>()];
+    let count = 0;
+    for (const { task } of this.#waiting.slice(0, MAX_COMMITS)) {
+      const keys = "commit" in task ? task.shared : undefined;
+      if (
+        !keys ||
+        keys.written.some((key) => written.has(key) || read.has(key)) ||
+        keys.read.some((key) => written.has(key))
+      )
+        break;
+      for (const key of keys.written) written.add(key);
+      for (const key of keys.read) read.add(key);
+      count++;
+    }
+    return this.#waiting.splice(0, Math.max(count, 1));
   }
 
-  async #run(tasks: readonly Task[]): Promise<Answer<unknown>[]> {
+  /** Answers each request. */
+  async #run(some: readonly Waiting[]): Promise<void> {
     try {
-      return await this.#tryOften(tasks);
+      const results = await this.#tryOften(some.map(({ task }) => task));
+      for (const [index, { resolve }] of some.entries()) resolve(results[index]);
     } catch (failed) {
+      if (failed instanceof Refused) {
+        const others: Waiting[] = [];
+        for (const waiting of some) {
+          const { task, reject } = waiting;
+          if ("commit" in task && failed.reasons.has(task.commit))
+            reject(failed.reasons.get(task.commit));
+          else others.push(waiting);
+        }
+        return this.#run(others);
+      }
       const error = asStoreError(await this.#reasonOf(failed));
-      if (tasks.length === 1 || isRefusal(error)) return tasks.map(() => ({ error }));
-      // When the database refuses a statement, the cause may be any task: each is done by itself.
-      const answers: Answer<unknown>[] = [];
-      for (const task of tasks) answers.push((await this.#run([task]))[0]!);
-      return answers;
+      if (some.length === 1 || isRefusal(error)) for (const { reject } of some) reject(error);
+      // When the database refuses a statement, the cause may be any request: each is done by itself.
+      else for (const one of some) await this.#run([one]);
     }
   }
 
-  async #tryOften(tasks: readonly Task[]): Promise<Answer<unknown>[]> {
+  async #tryOften(tasks: readonly Task[]): Promise<unknown[]> {
     const prepared: PreparedStates = new Map(
       (
         await Promise.all(
@@ -252,15 +266,15 @@ class Transactions {
       );
   }
 
-  async #once(tasks: readonly Task[], prepared: PreparedStates): Promise<Answer<unknown>[]> {
+  async #once(tasks: readonly Task[], prepared: PreparedStates): Promise<unknown[]> {
     const session = await this.#database.session();
     let broken = true;
     try {
-      const answers = await this.#inTransaction(session, tasks, prepared);
+      const results = await this.#inTransaction(session, tasks, prepared);
       broken = false;
-      return answers;
+      return results;
     } catch (error) {
-      if (isRefusal(error))
+      if (isRefusal(error) || error instanceof Refused)
         await session.exec("ROLLBACK").then(
           () => (broken = false),
           () => {},
@@ -276,9 +290,10 @@ class Transactions {
     session: Session,
     tasks: readonly Task[],
     prepared: PreparedStates,
-  ): Promise<Answer<unknown>[]> {
+  ): Promise<unknown[]> {
     const commits = tasks.flatMap((task) => ("commit" in task ? [task.commit] : []));
     const within = commits.length === 1 ? commits[0]!.within : undefined;
+    const number = ++this.#number;
     let deadline = Infinity;
     const isLate = (): boolean => performance.now() > deadline;
     const sending = new Sending(session, isLate);
@@ -288,6 +303,8 @@ class Transactions {
     const locking = sending.send(LOCK);
     // A separate statement: the one that takes the lock sees the schema as it was before it waited.
     const needs = sending.send(NEEDS);
+    // Locked until the end: who asks for the number waits until the transaction has ended.
+    void sending.send(MARK, [this.#name, number]);
     const lock = async (): Promise<Counters> => {
       await begun;
       const row = (await locking)[0];
@@ -296,33 +313,26 @@ class Transactions {
       // From here on others wait.
       deadline = performance.now() + (within ?? Infinity) * SHARE;
       assertKnown((await needs)[0]!);
-      const [sequence, record, object, submission] = row;
-      return { sequence, record, object, submission };
+      const [sequence, record, object] = row;
+      return { sequence, record, object };
     };
     const locked = lock();
     const [first] = tasks;
-    const answers =
-      first && "call" in first
-        ? [{ result: await first.call(await this.#operations(session, locked)) }]
-        : await applyCommits(sending, commits, { prepared, vias: this.#vias, isLate }, locked);
-    const { sequence, record, object, submission } = await locked;
-    void sending.send(SAVE, [sequence, record, object, submission]);
-    await this.#commit(session, sending);
-    this.#options.done(sequence);
-    return answers;
+    let results: unknown[];
+    if (first && "call" in first) {
+      await locked;
+      results = [await first.call(new Operations(session, this.#name, this.#options.skew()))];
+    } else {
+      const context = { prepared, vias: this.#vias };
+      results = await applyCommits(sending, commits, context, locked, isLate);
+    }
+    await sending.settle();
+    await this.#commit(session, number);
+    this.#options.done((await locked).sequence);
+    return results;
   }
 
-  #operations = async (session: Session, locked: Promise<Counters>): Promise<Operations> =>
-    new Operations(session, await locked, this.#name, this.#options.skew());
-
-  /**
-   * The row of `writer` is locked before COMMIT is sent: who asks for the number then waits until
-   * the transaction has ended.
-   */
-  async #commit(session: Session, sending: Sending): Promise<void> {
-    const number = ++this.#number;
-    void sending.send(MARK, [this.#name, number]);
-    await sending.settle();
+  async #commit(session: Session, number: number): Promise<void> {
     try {
       const done = await session.exec("COMMIT");
       if (done !== "COMMIT")
