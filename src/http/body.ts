@@ -67,7 +67,7 @@ type BodyReader = Pick<Deps, "config" | "documents">;
 
 /**
  * The form of an operation's body; `either` is a file in a multipart form, or JSON. The media type
- * of a `patch` says what its JSON means, so plain JSON is none.
+ * of a `patch` says what its JSON means; plain JSON is a merge patch.
  */
 type BodyForm = "json" | "form" | "multipart" | "either" | "sparql" | "patch";
 /** What bounds a JSON body. */
@@ -115,6 +115,20 @@ function checkEncoding(req: IncomingMessage): void {
 }
 
 /**
+ * Refuses text in another charset than UTF-8 (RFC 8259, section 8.1): read as UTF-8, its letters
+ * would become others. ASCII is UTF-8 too.
+ * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`
+ */
+function checkCharset(req: IncomingMessage): void {
+  const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(req.headers["content-type"] ?? "")?.[1];
+  if (charset === undefined || /^(?:utf-?8|(?:us-)?ascii)?$/i.test(charset)) return;
+  throw new ServiceError(
+    "UNSUPPORTED_MEDIA_TYPE",
+    `The body is in the charset ${charset.slice(0, 40)}, which is not supported: send it in UTF-8.`,
+  );
+}
+
+/**
  * Refuses a body of another type than the operation reads; the functions that read it rely on that.
  * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`
  */
@@ -130,6 +144,7 @@ export function checkBodyType(req: IncomingMessage, form: BodyForm): void {
       {},
       form === "patch" ? { "Accept-Patch": ACCEPT_PATCH } : {},
     );
+  if (type !== FORM_DATA) checkCharset(req);
 }
 
 /**
@@ -212,14 +227,14 @@ const SPARQL_QUERY = "application/sparql-query";
 export const MERGE_PATCH = "application/merge-patch+json";
 export const JSON_PATCH = "application/json-patch+json";
 /** The media types of patches, as the header of that name lists them (RFC 5789, section 3.1). */
-export const ACCEPT_PATCH = `${MERGE_PATCH}, ${JSON_PATCH}`;
+export const ACCEPT_PATCH = `${MERGE_PATCH}, ${JSON_PATCH}, application/json`;
 const FORMS: Readonly<Record<BodyForm, string>> = {
   json: "application/json",
   form: `${URL_ENCODED} or application/json`,
   multipart: FORM_DATA,
   either: `${FORM_DATA}, application/json or application/ld+json`,
   sparql: `queries only, as ${URL_ENCODED} or ${SPARQL_QUERY}`,
-  patch: `${MERGE_PATCH} (RFC 7396) or ${JSON_PATCH} (RFC 6902)`,
+  patch: `${MERGE_PATCH} (RFC 7396), application/json as the same, or ${JSON_PATCH} (RFC 6902)`,
 };
 const isJson = (type: string): boolean =>
   type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
@@ -227,7 +242,7 @@ const isJson = (type: string): boolean =>
 /** Whether a body of this media type is one of the form. */
 function reads(form: BodyForm, type: string): boolean {
   if (type === FORM_DATA) return form === "multipart" || form === "either";
-  if (form === "patch") return type === MERGE_PATCH || type === JSON_PATCH;
+  if (form === "patch") return ACCEPT_PATCH.split(", ").includes(type);
   if (form === "sparql") return type === SPARQL_QUERY || type === URL_ENCODED;
   return form !== "multipart" && (isJson(type) || (form === "form" && type === URL_ENCODED));
 }

@@ -52,7 +52,7 @@ import {
   type Target,
 } from "./request.js";
 import { ArkRouter, rewritten } from "./router.js";
-import { computationOperations, lineageOperations } from "./runs.js";
+import { computationOperations, LINEAGE_PATHS, lineageOperations } from "./runs.js";
 import { scoreOperations } from "./scores.js";
 import { searchOperations, selectionOperations } from "./search.js";
 import { serviceOperations } from "./service.js";
@@ -125,15 +125,18 @@ interface Call {
  * refuses in this order: path (404), method (405), type and size of the body (415, 413), wrong
  * token (401), text of path and query (422, 413). The handler goes on: missing token (401), body
  * (422), target (404). Bodies and parameters are validated by the resolvers, which GraphQL calls too.
+ * @param published the OpenAPI document
  * @throws Error when an operation has no handler, or a handler no operation
  */
 export async function restApi(
   deps: Deps,
-  contract: JsonObject,
+  published: JsonObject,
   handlers: Handlers,
   authenticator: Authenticator,
   site: Site,
 ): Promise<RequestHandler> {
+  const paths = { ...(published["paths"] as JsonObject), ...LINEAGE_PATHS };
+  const contract = { ...published, paths };
   const api = new OpenAPIBackend({
     definition: routed(contract),
     quick: true,

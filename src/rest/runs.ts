@@ -7,6 +7,7 @@ import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { ComputationResolver, LineageResolver } from "../graphql/resolvers/run-resolver.js";
 import { readJson } from "../http/body.js";
 import { NOT_STORED, sendJson } from "../http/reply.js";
+import type { JsonObject } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
 import { askedArk } from "../services/records/find.js";
 import { arkOf, type Handlers } from "./request.js";
@@ -26,6 +27,22 @@ export const computationOperations: Handlers = {
 };
 
 const lineage = new LineageResolver();
+
+/**
+ * Where clients of OpenLineage send. `docs/lineage.md` describes it, the published document does
+ * not: no path of the registry's contract has a version.
+ */
+export const LINEAGE_PATHS: JsonObject = {
+  "/v1/lineage": {
+    post: {
+      operationId: "record_lineage",
+      tags: ["evidence"],
+      summary: "Record runs from OpenLineage events",
+      requestBody: { content: { "application/json": {} } },
+      responses: { "200": { content: { "application/json": {} } } },
+    },
+  },
+};
 
 export const lineageOperations: Handlers = {
   record_lineage: async ({ req, res, query, context: given }) => {

@@ -3,7 +3,7 @@ import { Agent, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { OPERATIONS } from "../support/contract.js";
+import { SERVED } from "../support/contract.js";
 import type { ContractOperation } from "../support/contract.js";
 import { graphqlSchema } from "../../src/graphql/schema.js";
 import type { JsonObject } from "../../src/model/field.js";
@@ -187,7 +187,7 @@ const KINDS_OF: Partial<Record<KindName, [field: string, list: string]>> = {
   entity: ["entity", "entities"],
 };
 const operationOf = (id: string): ContractOperation =>
-  OPERATIONS.find(({ operationId }) => operationId === id)!;
+  SERVED.find(({ operationId }) => operationId === id)!;
 
 const RECORD =
   "id name description document additionalProperties publicationStatus owner { id name " +
@@ -786,7 +786,7 @@ export function accessTests({ by, states, read }: Extent): void {
   describe("every operation is in the table", () => {
     it("of the contract", () =>
       expect(Object.keys(REST).toSorted()).toEqual(
-        OPERATIONS.map(({ operationId }) => operationId).toSorted(),
+        SERVED.map(({ operationId }) => operationId).toSorted(),
       ));
     it("of the GraphQL schema", async () => {
       const schema = await graphqlSchema();

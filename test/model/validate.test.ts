@@ -208,6 +208,19 @@ const CASES: Case[] = [
     [text(["command", "str"]), text(["command", "list[str]", 1])],
   ],
   ["a command as text, list or null", "computation", { command: null }, []],
+  [
+    "references that are neither text nor list",
+    "computation",
+    { usedSoftware: { "@id": "ark:99999/s" }, usedDataset: 7 },
+    [text(["usedSoftware"]), text(["usedDataset"])],
+  ],
+  ["no reference", "computation", { usedDataset: null }, [text(["usedDataset"])]],
+  [
+    "a number in a list of references",
+    "computation",
+    { usedSoftware: ["ark:99999/s", 1], usedDataset: [] },
+    [text(["usedSoftware", 1])],
+  ],
   ["an identifier that is no text", "dataset", { "@id": 5 }, [text(["@id"])]],
   ["words for a date", "dataset", { dateCreated: "not a date" }, date("invalid character in year")],
   [

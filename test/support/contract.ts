@@ -1,7 +1,8 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import type { JsonObject, JsonValue } from "../../src/model/field.js";
-import { openApiDocument, operationsIn } from "../../src/rest/document.js";
+import { type DescribedOperation, openApiDocument, operationsIn } from "../../src/rest/document.js";
+import { LINEAGE_PATHS } from "../../src/rest/runs.js";
 
 const document = openApiDocument();
 const components = document["components"] as Record<string, Record<string, JsonObject>>;
@@ -57,8 +58,21 @@ const examplesIn = (content: object = {}): Record<string, Example> =>
   );
 
 /** Every operation of the contract. */
-export const OPERATIONS: readonly ContractOperation[] = operationsIn(document).map(
-  ({ parameters = [], requestBody, responses, ...operation }) => ({
+export const OPERATIONS: readonly ContractOperation[] = operationsIn(document).map(followedIn);
+
+/** The same, and those that the registry's document leaves to a page of their own. */
+export const SERVED: readonly ContractOperation[] = [
+  ...OPERATIONS,
+  ...operationsIn({ paths: LINEAGE_PATHS }).map(followedIn),
+];
+
+function followedIn({
+  parameters = [],
+  requestBody,
+  responses,
+  ...operation
+}: DescribedOperation): ContractOperation {
+  return {
     ...operation,
     parameters: parameters.map(followed),
     ...(requestBody ? { body: examplesIn(requestBody.content) } : {}),
@@ -66,8 +80,8 @@ export const OPERATIONS: readonly ContractOperation[] = operationsIn(document).m
       content: examplesIn(responses["200"]?.content),
       headers: Object.keys(responses["200"]?.headers ?? {}),
     },
-  }),
-);
+  };
+}
 
 /** Why an answer is not a documented one; `undefined` when it is. */
 export function misfit(

@@ -277,6 +277,7 @@ const patchOperation = (kind: Kind): JsonObject =>
       required: true,
       content: {
         "application/merge-patch+json": content(ref("schemas", "MergePatch"), "MergePatch"),
+        "application/json": content(ref("schemas", "MergePatch"), "MergePatch"),
         "application/json-patch+json": content(ref("schemas", "JsonPatch"), "JsonPatch"),
       },
     },

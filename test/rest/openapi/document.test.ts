@@ -150,7 +150,6 @@ const EXPECTED = [
   "update_ark",
   "patch_ark",
   "delete_ark",
-  "record_lineage",
   "reserve_doi",
   "query_evidence",
   "sparql_get",
@@ -189,6 +188,11 @@ describe("the OpenAPI document", () => {
       EXPECTED.toSorted(),
     );
     expect(OPERATIONS).toHaveLength(EXPECTED.length);
+  });
+
+  it("has no version in any path", () => {
+    const paths = Object.keys(document["paths"] as object);
+    expect(paths.filter((path) => /\/v\d/.test(path))).toEqual([]);
   });
 
   it("is version 0.1.0 of the interface, in OpenAPI 3.1, with the contract's security scheme", () => {

@@ -63,7 +63,6 @@ const STORY = [
   "get_datadownload",
   "get_project_of_organization",
   "resolve_ark",
-  "record_lineage",
   "reserve_doi",
   "query_evidence",
   "sparql_get",

@@ -8,6 +8,7 @@ import { PASSWORD, startServer, type Person, type TestServer } from "../../suppo
 
 const MERGE = "application/merge-patch+json";
 const JSON_PATCH = "application/json-patch+json";
+const TYPES = `${MERGE}, ${JSON_PATCH}, application/json`;
 
 let server: TestServer;
 let ada: Person;
@@ -170,19 +171,29 @@ describe.each(WRITABLE)("PATCH /%s/ark:…", (kind) => {
 describe("a patch", () => {
   it("is read by its media type, which an answer 415 lists", async () => {
     const { "@id": id } = await dataset();
-    for (const type of ["application/json", "application/ld+json", "text/plain"]) {
+    for (const type of ["application/ld+json", "text/plain"]) {
       const answer = await send(`/${id}`, "{}", { type });
-      expect([answer.status, answer.headers.get("accept-patch")]).toEqual([
-        415,
-        `${MERGE}, ${JSON_PATCH}`,
-      ]);
+      expect([answer.status, answer.headers.get("accept-patch")]).toEqual([415, TYPES]);
     }
     const options = await server.request("OPTIONS", `/${id}`);
     expect([options.headers.get("allow"), options.headers.get("accept-patch")]).toEqual([
       "DELETE, GET, HEAD, PATCH, PUT",
-      `${MERGE}, ${JSON_PATCH}`,
+      TYPES,
     ]);
     expect((await send(`/${id}`, "{}", { type: `${MERGE}; charset=utf-8` })).status).toBe(200);
+  });
+  it("in application/json is a merge patch", async () => {
+    const { "@id": id } = await dataset();
+    const patch = { name: "Plain", url: null, keywords: ["k"] };
+    for (const path of [`/dataset/${id}`, `/${id}`]) {
+      const answer = await send(path, patch, { type: "application/json" });
+      expect(answer).toMatchObject({ status: 200, body: { name: "Plain", keywords: ["k"] } });
+      expect(answer.body).not.toHaveProperty("url");
+    }
+    const operations = [{ op: "replace", path: "/name", value: "Other" }];
+    expect(await send(`/${id}`, operations, { type: "application/json" })).toMatchObject({
+      status: 422,
+    });
   });
   it("names a record of the path's kind, or any over the resolver", async () => {
     const { "@id": id } = await dataset();
