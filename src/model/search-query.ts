@@ -89,6 +89,13 @@ const fieldOf = (name: string): QueryField => {
   return lower === "keyword" ? "keywords" : (lower as QueryField);
 };
 
+/** The name of a field with its colon, if one stands here, and where the rest begins. */
+function fieldAt(text: string, at: number): { field?: QueryField; end: number } {
+  FIELD.lastIndex = at;
+  const [, name] = FIELD.exec(text) ?? [];
+  return name === undefined ? { end: at } : { field: fieldOf(name), end: FIELD.lastIndex };
+}
+
 /** A run of characters without blanks: its words, and which of them have a star behind them. */
 function wordsOfRun(run: string): { word: string; star: boolean }[] {
   return [...run.matchAll(WORD)].map(({ 0: word, index }) => {
@@ -125,6 +132,15 @@ class Reading {
     to.set(JSON.stringify(term), term);
   }
 
+  /** @param run characters without blanks */
+  run(run: string, field: QueryField | undefined, isExcluded: boolean): void {
+    const found = wordsOfRun(run);
+    const words = found.map(({ word }) => word);
+    const isStarred = found.at(-1)?.star === true;
+    if (!isExcluded) for (const { word, star } of found) this.term([word], star, field, false);
+    else if (words.length > 0) this.term(words, isStarred, field, true);
+  }
+
   get all(): SearchTerms {
     return {
       words: [...this.#words],
@@ -150,13 +166,10 @@ export function parseQuery(text: string): SearchTerms {
     }
     const isStart = at === 0 || OPENING.test(text[at - 1]!);
     // A hyphen within a word or before a blank excludes nothing.
-    const isExcluded =
-      isStart && character === "-" && at + 1 < text.length && !/[\s-]/.test(text[at + 1]!);
+    const isExcluded = isStart && character === "-" && /^[^\s-]/.test(text.slice(at + 1, at + 2));
     if (isExcluded) at++;
-    FIELD.lastIndex = at;
-    const named = isStart ? FIELD.exec(text) : null;
-    const field = named === null ? undefined : fieldOf(named[1]!);
-    if (named !== null) at = FIELD.lastIndex;
+    const { field, end: start } = isStart ? fieldAt(text, at) : { end: at };
+    at = start;
     if (QUOTE.test(text[at]!)) {
       QUOTES.lastIndex = ++at;
       const closing = quotesLeft && (isStart || isExcluded) ? QUOTES.exec(text) : null;
@@ -173,17 +186,8 @@ export function parseQuery(text: string): SearchTerms {
     }
     RUN_END.lastIndex = at;
     const end = RUN_END.exec(text)?.index ?? text.length;
-    const words = wordsOfRun(text.slice(at, end));
+    reading.run(text.slice(at, end), field, isExcluded);
     at = Math.max(end, at);
-    if (words.length === 0) continue;
-    if (isExcluded)
-      reading.term(
-        words.map(({ word }) => word),
-        words.at(-1)!.star,
-        field,
-        true,
-      );
-    else for (const { word, star } of words) reading.term([word], star, field, false);
   }
   return reading.all;
 }

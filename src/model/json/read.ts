@@ -326,6 +326,7 @@ export function parseStrictJson(
  * The cheap check of a text that is known to be JSON: how many keys it writes, or -1 when something
  * in it needs the thorough check (depth, an inexact number, a doubtful string).
  */
+// oxlint-disable-next-line complexity -- one pass over characters
 function countKeys(text: string, maxDepth: number): number {
   if (!text.isWellFormed()) return -1;
   let keys = 0;

@@ -574,10 +574,7 @@ export async function walk(
   const starts = [...seeds.self, ...seeds.parts];
   const edgeList = new EdgeList();
   let near: Map<string, number> | undefined;
-  const further = { upstream: new Map(), downstream: new Map() } as Record<
-    OneWay,
-    ReturnType<EdgeList["distances"]>["beyond"]
-  >;
+  const further: NextNodes = { upstream: new Map(), downstream: new Map() };
   const dropped: Edge[] = [];
   const across = new EdgeList();
   let texts: Promise<string> | undefined;
@@ -605,10 +602,7 @@ export async function walk(
     // The other direction added supports as well: no step in this direction uses one that was not
     // found in it.
     const found = await oneWay(way);
-    if (near)
-      for (const [node, steps] of found.near)
-        near.set(node, Math.min(steps, near.get(node) ?? steps));
-    else near = found.near;
+    near = near ? withFewestSteps(near, found.near) : found.near;
     further[way] = found.beyond;
     // A node that depends on the record may also depend on something upstream of it by another
     // path.
@@ -636,22 +630,39 @@ export async function walk(
     const linked = edgeList.linked();
     for (const part of seeds.parts) if (!linked.has(part)) reached.delete(part);
   }
-  const beyond = new Set<string>();
-  for (const leading of Object.values(further))
-    for (const next of leading.values())
-      for (const node of next)
-        // The other direction may reach it.
-        if (reached.has(node)) next.delete(node);
-        else beyond.add(node);
+  const beyond = countBeyond(further, reached);
   reached.delete(seeds.root);
   return {
     near: reached,
     edgeList,
-    beyond: beyond.size,
+    beyond,
     further,
     thirdParty,
     ...(texts && { texts }),
   };
+}
+
+/** For each direction, the nodes one step further than the depth, by the node that leads there. */
+type NextNodes = Record<OneWay, ReturnType<EdgeList["distances"]>["beyond"]>;
+
+/** Adds the nodes of one direction to those of the other, each with its fewest steps. */
+function withFewestSteps(
+  near: Map<string, number>,
+  other: ReadonlyMap<string, number>,
+): Map<string, number> {
+  for (const [node, steps] of other) near.set(node, Math.min(steps, near.get(node) ?? steps));
+  return near;
+}
+
+/** How many nodes lie behind the depth; those that the other direction reaches do not. */
+function countBeyond(further: NextNodes, reached: ReadonlyMap<string, number>): number {
+  const beyond = new Set<string>();
+  for (const leading of Object.values(further))
+    for (const next of leading.values())
+      for (const node of next)
+        if (reached.has(node)) next.delete(node);
+        else beyond.add(node);
+  return beyond.size;
 }
 
 function addTo(edgeList: EdgeList, other: EdgeList): void {

@@ -11,7 +11,7 @@ import { KIND_NAMES, type KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { XML_DECLARATION, xmlText } from "../../model/markup.js";
 import { plainLine, plainText } from "../../model/texts.js";
-import type { StoredRecord } from "../../storage/records/port.js";
+import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { contentStates, isReadable } from "../files/content.js";
 import { attributionOf } from "../formats/attribution.js";
@@ -235,24 +235,32 @@ async function describeFiles(
     to.text(distribution, "dcterms:title", holder.name);
     to.add(distribution, "dcat:accessURL", to.node(url, "rdfs:Resource"));
     to.add(distribution, "dcat:downloadURL", to.node(url, "rdfs:Resource"));
-    const type = object?.mediaType ?? elsewhere?.mediaType ?? null;
-    const media = type === null ? null : /^[\w.+-]+\/[\w.+-]+/.exec(type)?.[0];
-    if (media)
-      to.add(
-        distribution,
-        "dcat:mediaType",
-        to.node(MEDIA_TYPES + media.toLowerCase(), "dcterms:MediaType"),
-      );
+    const media = mediaTypeIri(object?.mediaType ?? elsewhere?.mediaType ?? "");
+    if (media) to.add(distribution, "dcat:mediaType", to.node(media, "dcterms:MediaType"));
     const terms = holder === record ? license : (landmarksOf(holder).license ?? license);
     if (terms !== null)
       to.add(distribution, "dcterms:license", to.node(terms, "dcterms:LicenseDocument"));
-    if (!object || url !== address) continue;
-    to.text(distribution, "dcat:byteSize", String(object.size), "xsd:nonNegativeInteger");
-    const checksum = to.node(`${page}#sha256`, "spdx:Checksum");
-    to.add(checksum, "spdx:algorithm", to.node(SHA256, "spdx:ChecksumAlgorithm"));
-    to.text(checksum, "spdx:checksumValue", object.sha256, "xsd:hexBinary");
-    to.add(distribution, "spdx:checksum", checksum);
+    if (object && url === address) describeBytes(to, distribution, page, object);
   }
+}
+
+/** IANA's page of a media type, without its parameters. */
+function mediaTypeIri(type: string): string | undefined {
+  const [name] = /^[\w.+-]+\/[\w.+-]+/.exec(type) ?? [];
+  return name && MEDIA_TYPES + name.toLowerCase();
+}
+
+function describeBytes(
+  to: Statements,
+  distribution: Term,
+  page: string,
+  { size, sha256 }: ObjectReference,
+): void {
+  to.text(distribution, "dcat:byteSize", String(size), "xsd:nonNegativeInteger");
+  const checksum = to.node(`${page}#sha256`, "spdx:Checksum");
+  to.add(checksum, "spdx:algorithm", to.node(SHA256, "spdx:ChecksumAlgorithm"));
+  to.text(checksum, "spdx:checksumValue", sha256, "xsd:hexBinary");
+  to.add(distribution, "spdx:checksum", checksum);
 }
 
 /** A date with the type that fits it; other text is no date, and is left out. */

@@ -2,7 +2,7 @@ import { ServiceError } from "../../../errors.js";
 import { arkKey, looksLikeArk } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { isObject, listOf, referencesIn } from "../../../model/field.js";
-import type { RecordStore, StoredRecord } from "../../../storage/records/port.js";
+import type { ObjectReference, RecordStore, StoredRecord } from "../../../storage/records/port.js";
 import { rootGaps } from "../../crates/advise.js";
 import { referencePointer } from "../../crates/dangling.js";
 import { crateRecords, stateOf } from "../../records/of-crate.js";
@@ -173,9 +173,7 @@ export async function gather(
         const key = arkKey(each.ark);
         // A descriptor is about the metadata, not about the data.
         if (members.has(key) || describedCrate(each.ark) !== undefined) continue;
-        const [content] = WITH_CONTENT.has(each.kind)
-          ? await records.objectsOf(each.ark, { role: "content" })
-          : [];
+        const content = await contentOf(records, each);
         const document = parseDocument(each.document);
         const { member, url } = survey(facts, each, document, content, tools);
         members.set(member.key, member);
@@ -199,9 +197,7 @@ export async function gather(
       waiting.push(sub);
     }
   }
-  const tables = [...members.values()].flatMap(({ ark, table }): NamedTable[] =>
-    table?.ark === undefined ? [] : [{ ark, schema: table.ark, place: table.place }],
-  );
+  const tables = tablesOf(members.values());
   await outside.look(tables.map(({ schema }) => schema).filter((ark) => !members.has(arkKey(ark))));
   await relations.followUrls(byUrl, urls);
   await relations.conclude(facts, arkKey(record.ark));
@@ -209,6 +205,20 @@ export async function gather(
     facts.references.lacking.push(await placeOf(deps, source, target));
   return { facts, grounds: { crates, outside: outside.states }, tables };
 }
+
+async function contentOf(
+  records: GatherDeps["records"],
+  { ark, kind }: StoredRecord,
+): Promise<ObjectReference | undefined> {
+  if (!WITH_CONTENT.has(kind)) return undefined;
+  const [content] = await records.objectsOf(ark, { role: "content" });
+  return content;
+}
+
+const tablesOf = (members: Iterable<Member>): NamedTable[] =>
+  [...members].flatMap(({ ark, table }) =>
+    table?.ark === undefined ? [] : [{ ark, schema: table.ark, place: table.place }],
+  );
 
 /** Where a record's document refers to another. */
 async function placeOf({ records }: GatherDeps, source: string, target: string): Promise<string> {

@@ -291,13 +291,7 @@ export function survey(
     fields.references("about").some((subject) => subject !== facts.root.fields.ark)
   )
     facts.subjects.add(true, fields.place("about"));
-  if (record.publicationStatus === "EMBARGOED")
-    facts.embargoed.add(
-      record.embargoedUntil !== null ||
-        fields.has("conditionsOfAccess", "accessRights", "usageInfo", "embargoedUntil") ||
-        facts.root.fields.has("conditionsOfAccess", "accessRights", "usageInfo", "embargoedUntil"),
-      fields.place("conditionsOfAccess", "accessRights", "usageInfo"),
-    );
+  if (record.publicationStatus === "EMBARGOED") surveyEmbargo(facts, record, fields);
   remember(facts, record, fields, isRoot);
 
   if (member.isPart) {
@@ -311,15 +305,27 @@ export function survey(
   if (role === "file") surveyFile(facts, record, fields, content, tools.formats);
   if (record.kind === "software") member.location = locationOf(fields, content !== undefined);
   if (record.kind === "schema") surveyColumns(facts, record.ark, document);
-  const table = member.isData ? tableOf(fields) : undefined;
-  if (table) {
-    facts.summarised.add(
-      fields.has("hasSummaryStatistics", "summaryStatistics", "variableMeasured"),
-      fields.place("hasSummaryStatistics", "summaryStatistics", "variableMeasured"),
-    );
-    member.table = table;
-  }
+  if (member.isData) surveyTable(facts, fields, member);
   return { member, ...(url === undefined ? {} : { url }) };
+}
+
+function surveyTable(facts: CrateFacts, fields: Fields, member: Member): void {
+  const table = tableOf(fields);
+  if (!table) return;
+  const names = ["hasSummaryStatistics", "summaryStatistics", "variableMeasured"] as const;
+  facts.summarised.add(fields.has(...names), fields.place(...names));
+  member.table = table;
+}
+
+const ACCESS_CONDITIONS = ["conditionsOfAccess", "accessRights", "usageInfo"] as const;
+
+/** Whether the record or its crate says when an embargo ends, or on what conditions it is lifted. */
+function surveyEmbargo(facts: CrateFacts, record: StoredRecord, fields: Fields): void {
+  const states = (of: Fields): boolean => of.has(...ACCESS_CONDITIONS, "embargoedUntil");
+  facts.embargoed.add(
+    record.embargoedUntil !== null || states(fields) || states(facts.root.fields),
+    fields.place(...ACCESS_CONDITIONS),
+  );
 }
 
 /** Fields that the old rules test for any entity. */

@@ -65,7 +65,7 @@ async function history(request: PageRequest, problem?: string): Promise<Page> {
             id={id}
             revisions={revisions.nodes}
             live={record != null}
-            restorable={record?.mayChange && request.viewer ? (record.revision ?? null) : null}
+            restorable={request.viewer ? restorableOf(record) : null}
             csrf={request.csrf}
           />
           <Pager path={recordPath(id, "history")} query={query} pageInfo={revisions.pageInfo} />
@@ -82,6 +82,10 @@ async function history(request: PageRequest, problem?: string): Promise<Page> {
     ),
   };
 }
+
+/** The current revision, where the viewer may restore another one over it. */
+const restorableOf = (record: HistoryPageQuery["record"]): number | null =>
+  record?.mayChange ? (record.revision ?? null) : null;
 
 /** A number of a revision in an address; null where there is none. */
 const revisionOf = (text: string | null): number | null =>
