@@ -22,9 +22,9 @@ export interface AgentName {
 /** Longest name that is taken apart, in characters. */
 const MAX_NAME_CHARS = 200;
 /** Characters of a list of names that are read. */
-const LONGEST_LIST = 10_000;
+const MAX_LIST_CHARS = 10_000;
 /** Most names that are read of one text. */
-const MOST_NAMES = 200;
+const MAX_NAMES = 200;
 
 const set = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/));
 /** Without case and diacritics, for comparison with the lists below. */
@@ -310,11 +310,11 @@ function suffixOf(agent: JsonObject): { suffix?: string } {
 /** The names in one text: `Ada Lovelace; Grace Hopper` has two. */
 export function namesIn(text: string): AgentName[] {
   const most =
-    text.length <= LONGEST_LIST
+    text.length <= MAX_LIST_CHARS
       ? text.length
-      : text.lastIndexOf(text.includes(";") ? ";" : ",", LONGEST_LIST);
-  return apart(withoutRemarks(text.slice(0, most < 1 ? LONGEST_LIST : most)))
-    .slice(0, MOST_NAMES)
+      : text.lastIndexOf(text.includes(";") ? ";" : ",", MAX_LIST_CHARS);
+  return splitNames(withoutRemarks(text.slice(0, most < 1 ? MAX_LIST_CHARS : most)))
+    .slice(0, MAX_NAMES)
     .flatMap((one) => {
       const name = nameIn(one);
       return name === null ? [] : [nameOf(name, null)];
@@ -326,9 +326,9 @@ const isPerson = (text: string): boolean => {
   return kind === "person" && family !== undefined;
 };
 
-function apart(text: string): string[] {
+function splitNames(text: string): string[] {
   const pieces = text.split(/\s*[;\n|•]\s*/).filter((piece) => piece !== "");
-  if (pieces.length > 1) return pieces.flatMap(apart);
+  if (pieces.length > 1) return pieces.flatMap(splitNames);
   if (looksLikeOrganization(text)) return [text];
   // `Lovelace, A., Hopper, G., & Turing, A. M.`
   const inverted =

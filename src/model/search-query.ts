@@ -41,14 +41,14 @@ export interface SearchTerms {
 export const WORD = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu;
 
 /** Longer text is no search word; an index would compare it byte by byte. */
-const LONGEST_WORD = 100;
+const MAX_WORD_CHARS = 100;
 /** Words of a phrase; further ones are not compared. */
-const LONGEST_PHRASE = 32;
+const MAX_WORDS_OF_PHRASE = 32;
 /** Phrases and excluded parts beyond are ignored, further prefixes are read as words. */
-const MOST_TERMS = 64;
+const MAX_TERMS = 64;
 /** Words of all phrases; phrases beyond are ignored: each word costs a walk along its places. */
 const MAX_PHRASE_WORDS = 128;
-const MOST_PREFIXES = 8;
+const MAX_PREFIXES = 8;
 
 const QUOTE = /["\u201C\u201D\u201E]/;
 const QUOTES = new RegExp(QUOTE.source, "g");
@@ -81,7 +81,7 @@ export const withWords = (text: string, meant: ReadonlyMap<string, string>): str
 /** A word as indexes hold it: in lower case, cut to a length. */
 export const asWord = (word: string): string => {
   const lower = word.toLowerCase();
-  return lower.length > LONGEST_WORD ? lower.slice(0, LONGEST_WORD).toWellFormed() : lower;
+  return lower.length > MAX_WORD_CHARS ? lower.slice(0, MAX_WORD_CHARS).toWellFormed() : lower;
 };
 
 const fieldOf = (name: string): QueryField => {
@@ -119,13 +119,13 @@ class Reading {
 
   /** @param words not empty */
   term(words: string[], star: boolean, field: QueryField | undefined, isExcluded: boolean): void {
-    const prefix = star && ++this.#prefixes <= MOST_PREFIXES;
+    const prefix = star && ++this.#prefixes <= MAX_PREFIXES;
     const to = isExcluded ? this.#excluded : this.#terms;
     if (!isExcluded && !prefix && field === undefined && words.length === 1)
       return this.word(words[0]!);
-    if (to.size >= MOST_TERMS) return;
-    const term: QueryTerm = { words: words.slice(0, LONGEST_PHRASE), prefix };
-    if (words.length > LONGEST_PHRASE) term.prefix = false;
+    if (to.size >= MAX_TERMS) return;
+    const term: QueryTerm = { words: words.slice(0, MAX_WORDS_OF_PHRASE), prefix };
+    if (words.length > MAX_WORDS_OF_PHRASE) term.prefix = false;
     if (term.words.length > 1 && (this.#phraseWords += term.words.length) > MAX_PHRASE_WORDS)
       return;
     if (field !== undefined) term.field = field;

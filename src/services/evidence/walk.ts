@@ -25,6 +25,7 @@ import { describedCrate } from "../crates/layout.js";
 import { type GraphReader, holderOf, recordsOfUrls, textsOf } from "./descriptions.js";
 import { type Edge, EdgeList, isUrl, type OneWay, supportOf } from "./edges.js";
 import { type Assertion, type EvidenceDeps, IRIS } from "./types.js";
+import { pairs } from "../../pairs.js";
 
 /**
  * The record that the evidence is about, by its ARK and by the URLs that its crate uses for it;
@@ -189,8 +190,7 @@ export class Assertions {
     for (let start = 0; start < edges.length; start += EDGES) {
       const batch = edges.slice(start, start + EDGES);
       const claims = await this.of(batch, near);
-      for (const [index, { thirdParty }] of claims.entries())
-        if (thirdParty) dropped.push(batch[index]!);
+      for (const [edge, { thirdParty }] of pairs(batch, claims)) if (thirdParty) dropped.push(edge);
     }
     edgeList.remove(new Set(dropped));
     return dropped;
@@ -227,8 +227,8 @@ export class Assertions {
     const asked = [...records].filter((record) => !this.#owners.has(record));
     for (let start = 0; start < asked.length; start += BATCH) {
       const some = asked.slice(start, start + BATCH);
-      for (const [index, owner] of (await ownersOf(this.#records, some)).entries())
-        this.#owners.set(some[index]!, owner);
+      for (const [record, owner] of pairs(some, await ownersOf(this.#records, some)))
+        this.#owners.set(record, owner);
     }
   }
 
@@ -395,8 +395,8 @@ export async function discover(
   for (let step = 0; frontier.length > 0; step++) {
     if (frontier.length <= MAX_ENDS_FOR_PATH && depth - step > MIN_STEPS_FOR_PATH) {
       if (frontier.length === 1 && step === 0)
-        return beyond(ask, edgeList, frontier[0]!, way, describe);
-      for (const start of frontier) await beyond(ask, edgeList, start, way, 0);
+        return addClosure(ask, edgeList, frontier[0]!, way, describe);
+      for (const start of frontier) await addClosure(ask, edgeList, start, way, 0);
       return {};
     }
     const next: string[] = [];
@@ -412,7 +412,7 @@ export async function discover(
 }
 
 /** Adds every edge from one node on, at any distance. */
-async function beyond(
+async function addClosure(
   ask: GraphReader,
   edgeList: EdgeList,
   start: string,

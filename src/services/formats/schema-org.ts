@@ -14,9 +14,9 @@ import { addressOf, contentAddress } from "./signposting.js";
 type FactDeps = Pick<Deps, "records" | "config" | "baseUrl">;
 
 /** Files, schemas and columns of one document: search engines read no more. */
-const MOST_FILES = 100;
-const MOST_SCHEMAS = 20;
-const MOST_VARIABLES = 200;
+const MAX_FILES = 100;
+const MAX_SCHEMAS = 20;
+const MAX_VARIABLES = 200;
 /** Characters of a description that Google Dataset Search accepts. */
 export const LEAST_DESCRIPTION = 50;
 const MAX_DESCRIPTION_CHARS = 5000;
@@ -150,11 +150,11 @@ async function distributionOf(deps: FactDeps, facts: RecordFacts): Promise<JsonO
     encodingFormat: "application/zip",
   };
   const items: FileReference[] = [];
-  for await (const files of storedFiles(deps, record, { limit: MOST_FILES })) {
+  for await (const files of storedFiles(deps, record, { limit: MAX_FILES })) {
     for (const file of files) items.push(file);
-    if (items.length >= MOST_FILES) break;
+    if (items.length >= MAX_FILES) break;
   }
-  items.splice(MOST_FILES);
+  items.splice(MAX_FILES);
   const owners = await deps.records.findMany(items.map(({ ark }) => ark));
   const files = items.flatMap((file, index): JsonObject[] => {
     const owner = owners[index];
@@ -185,7 +185,7 @@ async function variablesOf(deps: FactDeps, { record, fields }: RecordFacts): Pro
           await deps.records.list({
             kind: "schema",
             crate: record.crate ?? record.ark,
-            limit: MOST_SCHEMAS,
+            limit: MAX_SCHEMAS,
           })
         ).items
       : ark === undefined
@@ -197,7 +197,7 @@ async function variablesOf(deps: FactDeps, { record, fields }: RecordFacts): Pro
         ? columnsOf(parseDocument(schema.document))
         : [],
     )
-    .slice(0, MOST_VARIABLES)
+    .slice(0, MAX_VARIABLES)
     .map(({ name, description, term, unit }) => ({
       "@type": "PropertyValue",
       name,

@@ -635,11 +635,11 @@ async function linkedFolders(
   const uses = new Map<string, ReadonlySet<string>>();
   for (const ark of linked) uses.set(ark, new Set(await records.usesOf(ark)));
   const folders = new Map<string, string>();
-  const folderOf = (ark: string, asking: readonly string[]): string => {
+  const folderOf = (ark: string, inside: readonly string[]): string => {
     const known = folders.get(ark);
     if (known !== undefined) return known;
-    const around = linked.find((other) => !asking.includes(other) && uses.get(other)!.has(ark));
-    const outer = around === undefined ? "" : folderOf(around, [...asking, around]);
+    const around = linked.find((other) => !inside.includes(other) && uses.get(other)!.has(ark));
+    const outer = around === undefined ? "" : folderOf(around, [...inside, around]);
     const folder = `${paths.takeFolder(outer, nameOf(ark))}/`;
     folders.set(ark, folder);
     return folder;

@@ -13,9 +13,10 @@ import { parseDocument } from "../../records/view.js";
 import { CrateFacts, Fields, type RootFacts, Share } from "./fields.js";
 import { Breather, Outside, Relations, type UrlLink, urlLinks } from "./relations.js";
 import { Formats, type Member, type SurveyTools, survey, Terms } from "./survey.js";
+import { pairs } from "../../../pairs.js";
 
 /** Most references of the root that are followed, and most actors of one role that are read. */
-const MOST_RELATED = 200;
+const MAX_RELATED = 200;
 const ACTORS = ["author", "creator", "publisher", "principalInvestigator"];
 /** Keys whose entities state required facts of the root. */
 const FOLLOWED =
@@ -26,7 +27,7 @@ export function relatedOf(record: StoredRecord): string[] {
   const found = Object.entries(parseDocument(record.document)).flatMap(([key, value]) =>
     FOLLOWED.test(key) ? referencesIn(value).filter(looksLikeArk) : [],
   );
-  return [...new Set(found)].slice(0, MOST_RELATED);
+  return [...new Set(found)].slice(0, MAX_RELATED);
 }
 
 /**
@@ -43,14 +44,14 @@ export async function rootFacts(
   const document = parseDocument(record.document);
   const found = related.length === 0 ? [] : await records.findMany(related);
   const entities = new Map<string, JsonObject>();
-  for (const [index, entity] of found.entries())
-    if (entity && !entity.tombstone) entities.set(related[index]!, parseDocument(entity.document));
+  for (const [ark, entity] of pairs(related, found))
+    if (entity && !entity.tombstone) entities.set(ark, parseDocument(entity.document));
   const fields = new Fields(record.ark, document, entities);
   const actors = new Share();
   for (const name of ACTORS) {
     const field = fields.first(name);
     if (field)
-      for (const actor of listOf(field.value).slice(0, MOST_RELATED))
+      for (const actor of listOf(field.value).slice(0, MAX_RELATED))
         actors.add(namesOf(actor, entities).some(isPersistentName), field.place);
   }
   return {

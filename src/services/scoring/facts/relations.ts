@@ -6,8 +6,9 @@ import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import { ACTIVITY_SUBJECT, ANY_SUBJECT } from "../../../model/provenance.js";
 import type { FoundLink, RecordStore, StoredRecord } from "../../../storage/records/port.js";
-import { type CrateFacts, MOST_EVIDENCE } from "./fields.js";
+import { type CrateFacts, MAX_EVIDENCE } from "./fields.js";
 import type { Member } from "./survey.js";
+import { pairs } from "../../../pairs.js";
 
 /**
  * Records whose links are read at a time, and links of each; for records with more links the rest
@@ -88,19 +89,14 @@ export class Relations {
     const crates = new Set<string>();
     for (let start = 0; start < keys.length; start += SOURCES) {
       const batch = keys.slice(start, start + SOURCES);
-      const pages = await this.#records.linksFrom(
-        batch.map((key) => this.#members.get(key)!.ark),
-        { limit: SOURCES_READ_TOGETHER },
-      );
-      for (let [index, { items, next }] of pages.entries()) {
-        await this.#add(facts, batch[index]!, items, crates);
-        while (next !== undefined) {
-          const [page] = await this.#records.linksFrom([this.#members.get(batch[index]!)!.ark], {
-            after: next,
-            limit: MANY,
-          });
-          await this.#add(facts, batch[index]!, page!.items, crates);
-          next = page!.next;
+      const arks = batch.map((key) => this.#members.get(key)!.ark);
+      const pages = await this.#records.linksFrom(arks, { limit: SOURCES_READ_TOGETHER });
+      for (const [[key, ark], first] of pairs(pairs(batch, arks), pages)) {
+        await this.#add(facts, key, first.items, crates);
+        for (let after = first.next; after !== undefined;) {
+          const [page] = await this.#records.linksFrom([ark], { after, limit: MANY });
+          await this.#add(facts, key, page!.items, crates);
+          after = page!.next;
         }
       }
     }
@@ -142,7 +138,7 @@ export class Relations {
         noted.add(link.targetKey);
         facts.references.total++;
         if (found) facts.references.good++;
-        else if (this.dangling.length < MOST_EVIDENCE)
+        else if (this.dangling.length < MAX_EVIDENCE)
           this.dangling.push({ source: link.source, target: link.target });
       }
       if (
@@ -318,10 +314,8 @@ export class Outside {
     const found: (StoredRecord | undefined)[] = [];
     for (let start = 0; start < wanted.length; start += BATCH) {
       const batch = wanted.slice(start, start + BATCH);
-      for (const [index, record] of (
-        await this.#records.findMany(batch.map(([, ark]) => ark))
-      ).entries()) {
-        const [key, ark] = batch[index]!;
+      const records = await this.#records.findMany(batch.map(([, ark]) => ark));
+      for (const [[key, ark], record] of pairs(batch, records)) {
         this.#known.set(
           key,
           record && { ark: record.ark, kind: record.kind, isLive: record.tombstone === null },

@@ -10,7 +10,7 @@ import { eachUnknownContext } from "../../../rdf/contexts.js";
 import { FALLBACK_VOCABULARY } from "../../../rdf/terms.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import { entityUrl, TermMeanings, termsOf } from "../../crates/export/metadata.js";
-import { type CrateFacts, Fields, isInformative, MOST_EVIDENCE } from "./fields.js";
+import { type CrateFacts, Fields, isInformative, MAX_EVIDENCE } from "./fields.js";
 
 /** Names under which crates state the format of a file. */
 const NAMES = ["encodingFormat", "format", "fileFormat"];
@@ -309,11 +309,12 @@ export function survey(
   return { member, ...(url === undefined ? {} : { url }) };
 }
 
+const SUMMARY_FIELDS = ["hasSummaryStatistics", "summaryStatistics", "variableMeasured"] as const;
+
 function surveyTable(facts: CrateFacts, fields: Fields, member: Member): void {
   const table = tableOf(fields);
   if (!table) return;
-  const names = ["hasSummaryStatistics", "summaryStatistics", "variableMeasured"] as const;
-  facts.summarised.add(fields.has(...names), fields.place(...names));
+  facts.summarised.add(fields.has(...SUMMARY_FIELDS), fields.place(...SUMMARY_FIELDS));
   member.table = table;
 }
 
@@ -358,8 +359,7 @@ function surveyTerms(
       : document;
   const lost = terms.lostIn(claimed);
   for (const term of lost ?? [])
-    if (facts.lostTerms.size < MOST_EVIDENCE)
-      facts.lostTerms.add(term.slice(0, 100).toWellFormed());
+    if (facts.lostTerms.size < MAX_EVIDENCE) facts.lostTerms.add(term.slice(0, 100).toWellFormed());
   const first = lost?.[0];
   facts.explained.add(
     lost?.length === 0,
@@ -425,7 +425,7 @@ const SCHEME = /^(?:https?|urn|tag|did|info|ark|doi|arcp|mailto):/i;
 /** Another name of a keyword. */
 const ALIAS = /@[a-z]+$/i;
 /** Most cached contexts: records of one crate share one or two. */
-const MOST_CONTEXTS = 50;
+const MAX_CONTEXTS = 50;
 
 /** Finds terms of records that no context explains. */
 export class Terms {
@@ -452,7 +452,7 @@ export class Terms {
     const key = JSON.stringify(context) ?? "";
     let meanings = this.#meanings.get(key);
     if (meanings === undefined) {
-      if (this.#meanings.size >= MOST_CONTEXTS) this.#meanings.clear();
+      if (this.#meanings.size >= MAX_CONTEXTS) this.#meanings.clear();
       this.#meanings.set(key, (meanings = meaningsOf(context)));
     }
     return meanings;

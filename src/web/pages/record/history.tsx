@@ -212,7 +212,7 @@ interface ComparisonProps {
 }
 
 /** Differences that are shown. */
-const MOST_DIFFERENCES = 100;
+const MAX_DIFFERENCES = 100;
 
 function Comparison({ id, compared, from, total }: ComparisonProps) {
   const { revision, differences } = compared;
@@ -251,14 +251,14 @@ function Comparison({ id, compared, from, total }: ComparisonProps) {
         <p class="quiet">The metadata of the two is the same.</p>
       ) : (
         <Differences
-          rows={differences.slice(0, MOST_DIFFERENCES)}
+          rows={differences.slice(0, MAX_DIFFERENCES)}
           columns={[`Revision ${before}`, `Revision ${revision}`]}
           Value={({ value }) => <Value value={value as JsonValue} names={NO_NAMES} />}
         />
       )}
-      {differences.length > MOST_DIFFERENCES && (
+      {differences.length > MAX_DIFFERENCES && (
         <p class="quiet">
-          The first {MOST_DIFFERENCES} of {differences.length} differences are shown.
+          The first {MAX_DIFFERENCES} of {differences.length} differences are shown.
         </p>
       )}
     </Section>

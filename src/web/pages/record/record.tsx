@@ -39,7 +39,7 @@ import {
   countOf,
   hasAny,
   hasProvenance,
-  MOST_BRIEF,
+  MAX_BRIEF,
   type PageRecord,
   Provenance,
   type Related,
@@ -430,20 +430,20 @@ function CrateDownloads({ addresses, content, files }: CrateDownloadsProps) {
 }
 
 /** Characters of a description that are shown at once, and at all. */
-const [FIRST, MOST] = [420, 20_000];
+const [LEAD_CHARS, MAX_DESCRIPTION_CHARS] = [420, 20_000];
 
 function Summary({ text }: { text: string | null }) {
   if (text === null || text.trim() === "") return null;
   const whole = text.trim();
-  if (whole.length <= FIRST + 100) return <Markdown text={whole} />;
+  if (whole.length <= LEAD_CHARS + 100) return <Markdown text={whole} />;
   return (
     <>
       <p dir="auto" class="summary">
-        {shortened(plainText(whole), FIRST)}
+        {shortened(plainText(whole), LEAD_CHARS)}
       </p>
       <details class="more">
         <summary>The whole description</summary>
-        <Markdown text={shortened(whole, MOST)} />
+        <Markdown text={shortened(whole, MAX_DESCRIPTION_CHARS)} />
       </details>
     </>
   );
@@ -558,7 +558,7 @@ function Relations({ record, kind }: { record: PageRecord; kind: KindName }) {
   );
   // What the picture above names in full is not repeated.
   const beyond = (related: Related | undefined): Related | undefined =>
-    related !== undefined && countOf(related) > MOST_BRIEF ? related : undefined;
+    related !== undefined && countOf(related) > MAX_BRIEF ? related : undefined;
   const partOf =
     record.isPartOf?.nodes.length === 1 && record.isPartOf.nodes[0]!.id === record.crate?.id
       ? undefined
