@@ -244,8 +244,8 @@ export interface ValidationItem {
 export const MAX_ITEMS = 100;
 const MAX_CHARACTERS = 48 * 2 ** 10;
 /** Characters of one key, or of one message, that are shown. */
-const LONGEST_KEY = 200;
-const LONGEST_MESSAGE = 2_000;
+const MAX_KEY_CHARS = 200;
+const MAX_MESSAGE_CHARS = 2_000;
 
 /**
  * All errors of one input at once: HTTP 422, or `extensions.detail` in GraphQL. However many there
@@ -266,7 +266,7 @@ export class ValidationError extends ServiceError {
 
 /** A message as clients see it: the input that it quotes may be megabytes. */
 export const cutMessage = (message: string): string =>
-  message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message;
+  message.length > MAX_MESSAGE_CHARS ? `${message.slice(0, MAX_MESSAGE_CHARS)}…` : message;
 
 function listedItems(items: readonly ValidationItem[]): ValidationItem[] {
   const listed: ValidationItem[] = [];
@@ -296,7 +296,9 @@ function listedItems(items: readonly ValidationItem[]): ValidationItem[] {
 function shownPlace(loc: readonly (string | number)[]): (string | number)[] {
   const steps = loc.length > 2 * DEEP ? [...loc.slice(0, DEEP), "…", ...loc.slice(-DEEP)] : loc;
   return steps.map((step) =>
-    typeof step === "string" && step.length > LONGEST_KEY ? `${step.slice(0, LONGEST_KEY)}…` : step,
+    typeof step === "string" && step.length > MAX_KEY_CHARS
+      ? `${step.slice(0, MAX_KEY_CHARS)}…`
+      : step,
   );
 }
 /** Steps that are shown of a deep place, at either end. */

@@ -79,7 +79,7 @@ export interface CheckOptions {
  * The number of damaged items that are printed one by one; after the loss of a disk the full list
  * would be too long to read.
  */
-const MOST_PRINTED = 1000;
+const MAX_PRINTED = 1000;
 
 /**
  * Reads every record, and with `objects` hashes every stored object, and names each damaged one.
@@ -134,7 +134,7 @@ async function damaged({ data, objects }: CheckOptions): Promise<boolean> {
 async function damagedRecords(transfer: RecordsTransfer): Promise<number> {
   let found = 0;
   for await (const { where, what } of transfer.damage())
-    if (++found <= MOST_PRINTED) print(`damaged: ${where}: ${what}`);
+    if (++found <= MAX_PRINTED) print(`damaged: ${where}: ${what}`);
   print(
     found === 0
       ? "every record can be read"
@@ -169,7 +169,7 @@ async function damagedObjects(
       signal,
       progress: (done, read) => bar.update(read, total, `${done} objects`),
       wrong: ({ sha256, what, neededBy }) => {
-        if (++printed <= MOST_PRINTED)
+        if (++printed <= MAX_PRINTED)
           print(
             `damaged: object ${sha256}: ${what}; needed by ` +
               (neededBy.length === 0 ? "no record" : neededBy.join(", ")),

@@ -135,21 +135,13 @@ function coded(
   // Found before the execution as well: Apollo Server takes what a plugin throws for internal.
   const variable = cause instanceof GraphQLError && COERCION.exec(formatted.message);
   if (variable) return { ...uncoercible(formatted.message, variable[1]!), ...place };
-  if (cause instanceof GraphQLError && formatted.extensions?.["code"] !== "INTERNAL_SERVER_ERROR") {
-    const { code = formatted.extensions?.["code"], detail, cost } = cause.extensions;
+  const code = formatted.extensions?.["code"];
+  if (cause instanceof GraphQLError && code !== "INTERNAL_SERVER_ERROR")
     return {
       message: cutMessage(formatted.message),
       ...place,
-      extensions:
-        isOurs(code) || isGraphqlCode(code)
-          ? {
-              code,
-              ...(detail === undefined ? {} : { detail }),
-              ...(cost === undefined ? {} : { cost }),
-            }
-          : { code: "BAD_REQUEST" },
+      extensions: requestExtensions(cause, code),
     };
-  }
   const fault = randomUUID();
   log.error(
     { err: cause, fault, ...(request === undefined ? {} : { request }) },
@@ -159,6 +151,20 @@ function coded(
     message: `Internal error of the service; its log has the details under ${fault}.`,
     ...place,
     extensions: { code: "INTERNAL" },
+  };
+}
+
+/** @param formattedCode where the error itself has none */
+function requestExtensions(
+  { extensions }: GraphQLError,
+  formattedCode: unknown,
+): Record<string, unknown> {
+  const { code = formattedCode, detail, cost } = extensions;
+  if (!isOurs(code) && !isGraphqlCode(code)) return { code: "BAD_REQUEST" };
+  return {
+    code,
+    ...(detail === undefined ? {} : { detail }),
+    ...(cost === undefined ? {} : { cost }),
   };
 }
 

@@ -64,17 +64,6 @@ export function webSockets(
   streaming: Streaming,
   options: { maxPayload: number; maxValues: number; maxSubscriptions: number },
 ): WebSockets {
-  const { log } = streaming;
-  /** By context of the operation. */
-  const prices = new WeakMap<object, Price>();
-  const sentWith = (
-    params: Readonly<Record<string, unknown>> | undefined,
-    { request }: Extra,
-  ): SentCredentials => {
-    const given = params?.["Authorization"] ?? params?.["authorization"];
-    const token = typeof given === "string" ? given : undefined;
-    return socketCredentials(request, streaming.base, token);
-  };
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: options.maxPayload,
@@ -96,59 +85,7 @@ export function webSockets(
     socket.once("close", ended);
   });
   const server = useServer<Record<string, unknown>, Partial<Extra>>(
-    {
-      // The reason of a close frame never holds the text of an internal error.
-      isProd: true,
-      async onConnect({ connectionParams, extra }) {
-        try {
-          await streaming.contextFor(sentWith(connectionParams, extra), "");
-          return true;
-        } catch (error) {
-          if (error instanceof ServiceError && REFUSED.has(error.status)) return false;
-          const request = requestIdOf(extra.request);
-          log.warn({ err: error, request }, "a WebSocket could not be opened");
-          extra.socket.close(CloseCode.InternalServerError, "Internal server error");
-          return false;
-        }
-      },
-      async onSubscribe({ connectionParams, extra, subscriptions }, id, payload) {
-        try {
-          const { maxSubscriptions } = options;
-          if (Object.keys(subscriptions).length > maxSubscriptions)
-            throw new ServiceError(
-              "TOO_MANY_REQUESTS",
-              `A connection has at most ${maxSubscriptions} operations open at a time ` +
-                "(GRAPHQL_MAX_SUBSCRIPTIONS).",
-            );
-          const found = await prepared(streaming, payload);
-          if (!("document" in found)) return found;
-          const { price, ...args } = found;
-          const contextValue = await streaming.contextFor(
-            sentWith(connectionParams, extra),
-            streaming.addressOf(extra.request),
-            nameOf(extra, id),
-            () => extra.socket.readyState !== extra.socket.OPEN,
-          );
-          prices.set(contextValue, price);
-          return { ...args, contextValue };
-        } catch (error) {
-          return [asGraphQLError(error)];
-        }
-      },
-      onOperation: ({ extra }, id, _payload, _args, result) =>
-        containEnd(result as Parameters<typeof containEnd>[0], log, nameOf(extra, id)),
-      onNext: ({ extra }, id, _payload, { contextValue }, result) =>
-        formatted(
-          result as ExecutionResult,
-          log,
-          nameOf(extra, id),
-          prices.get(contextValue as object),
-        ) as never,
-      onError: ({ extra }, id, _payload, errors) =>
-        errors.map((error) =>
-          formatError(asGraphQLError(error).toJSON(), error, log, nameOf(extra, id)),
-        ),
-    },
+    operationsOf(streaming, options.maxSubscriptions),
     sockets,
   );
 
@@ -170,6 +107,76 @@ export function webSockets(
       await server.dispose();
       clearTimeout(timer);
     },
+  };
+}
+
+/** What graphql-ws asks of a connection and of each operation. */
+function operationsOf(
+  streaming: Streaming,
+  maxSubscriptions: number,
+): Parameters<typeof useServer<Record<string, unknown>, Partial<Extra>>>[0] {
+  const { log } = streaming;
+  /** By context of the operation. */
+  const prices = new WeakMap<object, Price>();
+  const sentWith = (
+    params: Readonly<Record<string, unknown>> | undefined,
+    { request }: Extra,
+  ): SentCredentials => {
+    const given = params?.["Authorization"] ?? params?.["authorization"];
+    const token = typeof given === "string" ? given : undefined;
+    return socketCredentials(request, streaming.base, token);
+  };
+  return {
+    // The reason of a close frame never holds the text of an internal error.
+    isProd: true,
+    async onConnect({ connectionParams, extra }) {
+      try {
+        await streaming.contextFor(sentWith(connectionParams, extra), "");
+        return true;
+      } catch (error) {
+        if (error instanceof ServiceError && REFUSED.has(error.status)) return false;
+        const request = requestIdOf(extra.request);
+        log.warn({ err: error, request }, "a WebSocket could not be opened");
+        extra.socket.close(CloseCode.InternalServerError, "Internal server error");
+        return false;
+      }
+    },
+    async onSubscribe({ connectionParams, extra, subscriptions }, id, payload) {
+      try {
+        if (Object.keys(subscriptions).length > maxSubscriptions)
+          throw new ServiceError(
+            "TOO_MANY_REQUESTS",
+            `A connection has at most ${maxSubscriptions} operations open at a time ` +
+              "(GRAPHQL_MAX_SUBSCRIPTIONS).",
+          );
+        const found = await prepared(streaming, payload);
+        if (!("document" in found)) return found;
+        const { price, ...args } = found;
+        const contextValue = await streaming.contextFor(
+          sentWith(connectionParams, extra),
+          streaming.addressOf(extra.request),
+          nameOf(extra, id),
+          () => extra.socket.readyState !== extra.socket.OPEN,
+        );
+        prices.set(contextValue, price);
+        return { ...args, contextValue };
+      } catch (error) {
+        return [asGraphQLError(error)];
+      }
+    },
+    onOperation: ({ extra }, id, _payload, _args, result) =>
+      containEnd(result as Parameters<typeof containEnd>[0], log, nameOf(extra, id)),
+    onNext: ({ extra }, id, _payload, { contextValue }, result) =>
+      formatted(
+        result as ExecutionResult,
+        log,
+        nameOf(extra, id),
+        prices.get(contextValue as object),
+      ) as never,
+    onError: ({ extra }, id, _payload, errors) =>
+      errors.map((error) =>
+        formatError(asGraphQLError(error).toJSON(), error, log, nameOf(extra, id)),
+      ),
   };
 }
 

@@ -414,17 +414,7 @@ export async function readMultipart<T>(
   const isFile = (field: string) => fields.file?.includes(field) ?? !isText(field);
   let missing: ValidationItem = { loc: ["body", name], msg: "Field required", type: "missing" };
   const texts = new Map<string, Uint8Array>();
-  if (mediaType(req) !== "multipart/form-data") {
-    if (
-      Number(req.headers["content-length"] ?? 0) === 0 &&
-      req.headers["transfer-encoding"] === undefined
-    )
-      return { texts, missing };
-    throw new ServiceError(
-      "UNSUPPORTED_MEDIA_TYPE",
-      `Send the file as multipart/form-data, in the field ${name}.`,
-    );
-  }
+  if (!isForm(req, name)) return { texts, missing };
   const { bytes: textLimit, setting } = fields.textLimit ?? { bytes: 1 << 20, setting: "1 MiB" };
   const parser = parserOf(req, textLimit);
   const tooLong = (field: string) =>
@@ -458,12 +448,7 @@ export async function readMultipart<T>(
       texts.set(field, Buffer.from(value));
       return info.valueTruncated ? gaveUp(tooLong(field)) : undefined;
     }
-    if (isFile(field))
-      missing = {
-        loc: ["body", field],
-        msg: "Value error, Expected UploadFile, received: <class 'str'>",
-        type: "value_error",
-      };
+    if (isFile(field)) missing = textForFile(field);
   });
   parser.on("file", (field, stream, info) => {
     // Without a listener an error of a skipped file would crash the process.
@@ -483,24 +468,7 @@ export async function readMultipart<T>(
     // When the consumer gives up (the file is too large) the refusal does not wait for the rest.
     taken.catch(gaveUp);
   });
-  const broken = () => {
-    const error = endedEarly();
-    parser.destroy(error);
-    gaveUp(error);
-  };
-  req.on("aborted", broken).on("error", broken);
-  for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
-    parser.on(limit, () =>
-      gaveUp(
-        new ServiceError(
-          "BAD_REQUEST",
-          `The multipart form has too many parts: send only the field ${name} and the ` +
-            "other fields of this operation.",
-        ),
-      ),
-    );
-  parser.on("error", (error) => gaveUp(unreadable(error as Error)));
-  parser.on("close", end.reach);
+  endForm(req, parser, end, name);
   // The parser skips a part whose Content-Disposition it cannot read, without an event.
   let begin: Buffer | undefined;
   req.once("data", (chunk: Buffer) => (begin = chunk));
@@ -512,14 +480,7 @@ export async function readMultipart<T>(
     await taken?.catch(() => undefined);
     throw error;
   });
-  if (!taken && begin?.subarray(0, HEADER).includes("filename*="))
-    missing = {
-      loc: ["body", name],
-      msg:
-        "Value error, the file's name cannot be read: send it as filename only, without filename* " +
-        "(RFC 7578, section 4.2)",
-      type: "value_error",
-    };
+  if (!taken && begin?.subarray(0, HEADER).includes("filename*=")) missing = unreadableName(name);
   return { texts, missing, ...(taken ? { file: { taken: await taken } } : {}) };
 }
 
@@ -536,6 +497,55 @@ export async function takeFile<T>(
   if (!form.file) throw new ValidationError([form.missing]);
   return form.file.taken;
 }
+
+/** Ends the form with its last part, and with an error where it cannot be read to there. */
+function endForm(req: IncomingMessage, parser: busboy.Busboy, end: FormEnd, file: string): void {
+  const broken = () => {
+    const error = endedEarly();
+    parser.destroy(error);
+    end.fail(error);
+  };
+  req.on("aborted", broken).on("error", broken);
+  for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)
+    parser.on(limit, () => end.fail(tooManyParts(file)));
+  parser.on("error", (error) => end.fail(unreadable(error as Error)));
+  parser.on("close", end.reach);
+}
+
+/**
+ * Whether the request has a form.
+ * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE` for another body
+ */
+function isForm(req: IncomingMessage, file: string): boolean {
+  if (mediaType(req) === "multipart/form-data") return true;
+  const { "content-length": length = 0, "transfer-encoding": encoding } = req.headers;
+  if (Number(length) === 0 && encoding === undefined) return false;
+  throw new ServiceError(
+    "UNSUPPORTED_MEDIA_TYPE",
+    `Send the file as multipart/form-data, in the field ${file}.`,
+  );
+}
+
+const textForFile = (field: string): ValidationItem => ({
+  loc: ["body", field],
+  msg: "Value error, Expected UploadFile, received: <class 'str'>",
+  type: "value_error",
+});
+
+const unreadableName = (field: string): ValidationItem => ({
+  loc: ["body", field],
+  msg:
+    "Value error, the file's name cannot be read: send it as filename only, without filename* " +
+    "(RFC 7578, section 4.2)",
+  type: "value_error",
+});
+
+const tooManyParts = (file: string): ServiceError =>
+  new ServiceError(
+    "BAD_REQUEST",
+    `The multipart form has too many parts: send only the field ${file} and the ` +
+      "other fields of this operation.",
+  );
 
 const unreadable = (error: Error) =>
   error instanceof ServiceError

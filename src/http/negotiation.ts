@@ -63,7 +63,7 @@ export function parseRange(
  * Most ranges of one Accept header that count; browsers send seven, and each is compared with each
  * form.
  */
-const MOST_RANGES = 50;
+const MAX_RANGES = 50;
 
 /** A form that a client may ask for by its media type, and by its profile where it has one. */
 interface Form {
@@ -162,7 +162,7 @@ export function preferred<F extends string>(
 /** The same for forms that may have a profile. */
 function preferredForm<F extends Form>(accept: string | undefined, forms: readonly [F, ...F[]]): F {
   if (accept === undefined || accept === "" || accept === "*/*") return forms[0];
-  const ranges = split(accept, ",").slice(0, MOST_RANGES).map(readRange);
+  const ranges = split(accept, ",").slice(0, MAX_RANGES).map(readRange);
   let best: { form: F; fit: Range } | undefined;
   for (const form of forms) {
     const fit = fitOf(form, ranges, forms);

@@ -37,7 +37,7 @@ export class Ark {
  * longest path in an archive, percent-encoded below its crate's identifier, fits. Folding and
  * comparing megabytes would hold up others.
  */
-const LONGEST_ARK = 4_096;
+const MAX_ARK_CHARS = 4_096;
 /** Betanumeric: digits and consonants without `l`, the NAAN alphabet of the standard. */
 const NAAN = /^[0-9bcdfghjkmnpqrstvwxz]{5,32}$/;
 const LABEL = /^(?:(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:\/?|ark(?=[0-9]{5,}\/))/i;
@@ -64,7 +64,7 @@ const REFUSED = new RegExp(
  * fragment is not part of the identifier and must be removed before: `#` and `?` refuse.
  */
 export function parseArk(text: string): Ark | undefined {
-  if (text.length > LONGEST_ARK) return undefined;
+  if (text.length > MAX_ARK_CHARS) return undefined;
   const label = LABEL.exec(text);
   if (!label) return undefined;
   const rest = text.slice(label[0].length);
@@ -87,7 +87,7 @@ export function parseArk(text: string): Ark | undefined {
  * resolver's URL).
  */
 export function referencedArk(text: string): Ark | undefined {
-  if (text.length > LONGEST_ARK) return undefined;
+  if (text.length > MAX_ARK_CHARS) return undefined;
   const whole = parseArk(text);
   if (whole) return whole;
   const at = text.search(/ark:?\/?[0-9]{5,}\//i);
@@ -159,7 +159,7 @@ function decodedText(text: string): string {
  * since the key is compared decoded.
  */
 export function lookupArk(text: string): Ark | undefined {
-  if (text.length > LONGEST_ARK) return undefined;
+  if (text.length > MAX_ARK_CHARS) return undefined;
   const label = LABEL.exec(text);
   if (!label || text.includes("\0") || !text.isWellFormed()) return undefined;
   const rest = text.slice(label[0].length);
@@ -256,8 +256,8 @@ const OPERATIONS: ReadonlySet<string> = new Set(OPERATION_NAMES.map((name) => ar
  * stored already stay as they are: this is asked for those that are to be registered only.
  */
 export function claimableArk(text: string): Ark | string {
-  if (text.length > LONGEST_ARK)
-    return `the identifier has more than ${LONGEST_ARK} characters; choose a shorter one`;
+  if (text.length > MAX_ARK_CHARS)
+    return `the identifier has more than ${MAX_ARK_CHARS} characters; choose a shorter one`;
   const hidden = HIDDEN_OR_BLANK.exec(text) ?? HIDDEN.exec(decodedEscapes(text));
   if (hidden)
     return (

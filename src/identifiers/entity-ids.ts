@@ -55,7 +55,7 @@ export const isPathId = (id: string): boolean =>
 
 /** Characters that a stored form cannot hold; see {@link parseArk}. */
 // eslint-disable-next-line no-control-regex
-const NOT_KEPT = new RegExp(
+const UNSTORABLE = new RegExp(
   '[\\u0000-\\u0020\\u007f-\\u00a0<>"{}|\\\\^`[\\]?#\\u2028\\u2029\\ue000-\\uf8ff\\ufdd0-\\ufdef\\ufff0-' +
     String.raw`\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{4fffe}\u{4ffff}` +
     String.raw`\u{5fffe}\u{5ffff}\u{6fffe}\u{6ffff}\u{7fffe}\u{7ffff}\u{8fffe}\u{8ffff}\u{9fffe}` +
@@ -139,7 +139,7 @@ export class EntityIds {
         : resolved;
     const kept = resolved
       .replace(/%2D/gi, "-")
-      .replace(NOT_KEPT, (character) =>
+      .replace(UNSTORABLE, (character) =>
         character === "%" ? "%25" : encodeURIComponent(character),
       );
     const undotted = withoutLast(kept, ".");

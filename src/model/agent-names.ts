@@ -22,9 +22,9 @@ export interface AgentName {
 /** Longest name that is taken apart, in characters. */
 const MAX_NAME_CHARS = 200;
 /** Characters of a list of names that are read. */
-const LONGEST_LIST = 10_000;
+const MAX_LIST_CHARS = 10_000;
 /** Most names that are read of one text. */
-const MOST_NAMES = 200;
+const MAX_NAMES = 200;
 
 const set = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/));
 /** Without case and diacritics, for comparison with the lists below. */
@@ -310,11 +310,11 @@ function suffixOf(agent: JsonObject): { suffix?: string } {
 /** The names in one text: `Ada Lovelace; Grace Hopper` has two. */
 export function namesIn(text: string): AgentName[] {
   const most =
-    text.length <= LONGEST_LIST
+    text.length <= MAX_LIST_CHARS
       ? text.length
-      : text.lastIndexOf(text.includes(";") ? ";" : ",", LONGEST_LIST);
-  return apart(withoutRemarks(text.slice(0, most < 1 ? LONGEST_LIST : most)))
-    .slice(0, MOST_NAMES)
+      : text.lastIndexOf(text.includes(";") ? ";" : ",", MAX_LIST_CHARS);
+  return splitNames(withoutRemarks(text.slice(0, most < 1 ? MAX_LIST_CHARS : most)))
+    .slice(0, MAX_NAMES)
     .flatMap((one) => {
       const name = nameIn(one);
       return name === null ? [] : [nameOf(name, null)];
@@ -326,9 +326,9 @@ const isPerson = (text: string): boolean => {
   return kind === "person" && family !== undefined;
 };
 
-function apart(text: string): string[] {
+function splitNames(text: string): string[] {
   const pieces = text.split(/\s*[;\n|•]\s*/).filter((piece) => piece !== "");
-  if (pieces.length > 1) return pieces.flatMap(apart);
+  if (pieces.length > 1) return pieces.flatMap(splitNames);
   if (looksLikeOrganization(text)) return [text];
   // `Lovelace, A., Hopper, G., & Turing, A. M.`
   const inverted =
@@ -497,52 +497,68 @@ function orderedParts(
 ): Parts | undefined {
   if (words.length < 2 || words.length > 7) return undefined;
   const last = words.at(-1)!;
-  // `Lovelace A`, `van der Berg AB`.
-  if (/^\p{Lu}{1,3}$/u.test(last) && words.length < 5) {
-    if (LEGAL.has(last.toLowerCase())) return undefined;
-    const family = words.slice(0, -1);
-    const isFamily = family.every((word) => isNameWord(word) || PARTICLES.has(word));
-    return isFamily && !family.some(isInitial) && !family.some((word) => DOUBTFUL.has(bare(word)))
-      ? { family: family.join(" "), given: last }
-      : undefined;
-  }
-  let first = words.length - 1;
-  while (
-    first > 1 &&
-    PARTICLES.has(words[first - 1]!.toLowerCase()) &&
-    !isInitial(words[first - 1]!)
-  )
-    first--;
+  if (/^\p{Lu}{1,3}$/u.test(last) && words.length < 5)
+    return familyThenInitials(words.slice(0, -1), last);
+  const first = startOfFamily(words);
   const [givens, families] = [words.slice(0, first), words.slice(first)];
-  // `Marie CURIE`: capitals mark the family name.
-  const isMarked =
-    families.length === 1 &&
-    /^\p{Lu}[\p{Lu}'’-]{2,}$/u.test(last) &&
-    givens.every((word) => /^\p{Lu}[\p{Ll}\p{M}-]/u.test(word)) &&
-    isGivenName(givens[0]!);
+  const isMarked = families.length === 1 && marksFamily(givens, last);
   if (!(isMarked || isNameWord(last)) || isInitial(last)) return undefined;
   if (!givens.every((word) => isInitial(word) || isNameWord(word))) return undefined;
-  if (words.slice(1).some((word) => UNCERTAIN_PARTICLES.has(bare(word)) && !isInitial(word)))
-    return undefined;
-  if (words.some((word) => JOINING.has(word))) return undefined;
-  if (!isPerson && words.some((word) => DOUBTFUL.has(bare(word)))) return undefined;
-  if (/d[oó]ttir$/i.test(last)) return undefined;
+  if (hasOtherWords(words, isPerson)) return undefined;
   const full = givens.filter((word) => !isInitial(word));
-  // Which of several words begin the family name differs from language to language.
   const hasParticle = families.length > 1;
-  const hasInitial = full.length < givens.length && givens.length > 1 && isInitial(givens.at(-1)!);
-  const isCertain =
-    full.length === 0 ||
-    (full.length === 1 && (givens.length === 1 || hasInitial || isInitial(givens[0]!))) ||
-    hasParticle ||
-    isWestern ||
-    isMarked ||
-    (full.every(isGivenName) && !IBERIAN.test(last));
-  if (!isCertain) return undefined;
+  const isCertain = hasParticle || isWestern || isMarked || isKnownOrder(givens, full, last);
+  if (!isCertain || full.length > 2) return undefined;
   if (!hasParticle && FAMILY_FIRST.has(bare(givens[0]!)) && !isGivenName(givens[0]!))
     return undefined;
-  if (full.length > 2) return undefined;
   return { given: givens.join(" "), family: families.join(" ") };
+}
+
+/** `Marie CURIE`: capitals mark the family name. */
+const marksFamily = (givens: readonly string[], last: string): boolean =>
+  /^\p{Lu}[\p{Lu}'’-]{2,}$/u.test(last) &&
+  givens.every((word) => /^\p{Lu}[\p{Ll}\p{M}-]/u.test(word)) &&
+  isGivenName(givens[0]!);
+
+/** `Lovelace A`, `van der Berg AB`. */
+function familyThenInitials(family: readonly string[], initials: string): Parts | undefined {
+  if (LEGAL.has(initials.toLowerCase())) return undefined;
+  const isFamily = family.every((word) => isNameWord(word) || PARTICLES.has(word));
+  return isFamily && !family.some(isInitial) && !family.some((word) => DOUBTFUL.has(bare(word)))
+    ? { family: family.join(" "), given: initials }
+    : undefined;
+}
+
+/** Where the family name begins: at its last word, or at the particles before it. */
+function startOfFamily(words: readonly string[]): number {
+  let first = words.length - 1;
+  for (; first > 1; first--) {
+    const before = words[first - 1]!;
+    if (!PARTICLES.has(before.toLowerCase()) || isInitial(before)) break;
+  }
+  return first;
+}
+
+/** Words that are in no name, or in names whose order is not known. */
+function hasOtherWords(words: readonly string[], isPerson: boolean): boolean {
+  return (
+    words.slice(1).some((word) => UNCERTAIN_PARTICLES.has(bare(word)) && !isInitial(word)) ||
+    words.some((word) => JOINING.has(word)) ||
+    (!isPerson && words.some((word) => DOUBTFUL.has(bare(word)))) ||
+    /d[oó]ttir$/i.test(words.at(-1)!)
+  );
+}
+
+/**
+ * Whether only the last word can be the family name: which of several words begin it differs from
+ * language to language.
+ * @param full the given names that are not initials
+ */
+function isKnownOrder(givens: readonly string[], full: readonly string[], last: string): boolean {
+  if (full.length === 0) return true;
+  const isOnlyGiven = givens.length === 1 || isInitial(givens.at(-1)!) || isInitial(givens[0]!);
+  if (full.length === 1 && isOnlyGiven) return true;
+  return full.every(isGivenName) && !IBERIAN.test(last);
 }
 
 /** Family names of languages in which people have two of them. */

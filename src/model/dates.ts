@@ -70,26 +70,19 @@ function daysIn(year: number, month: number): number {
 function isTime(text: string): boolean {
   const found = TIME.exec(text);
   if (!found) return false;
-  const [hour, minute, second] = [
-    found[1] ?? found[5],
-    found[2] ?? found[6],
-    found[3] ?? found[7] ?? "0",
-  ].map(Number) as [number, number, number];
-  const fraction = Number(`0.${found[4] ?? found[8] ?? "0"}`);
+  // Groups 1 to 4 with colons, 5 to 8 without.
+  const [hours, minutes, seconds = "0", decimals = "0"] = found.slice(found[1] ? 1 : 5);
+  const [hour, minute, second] = [Number(hours), Number(minutes), Number(seconds)];
+  const fraction = Number(`0.${decimals}`);
   const zoneHour = Number(found[11] ?? 0);
   const zoneMinute = Number(found[12] ?? 0);
   if (minute > 59 || zoneHour > 23 || zoneMinute > 59) return false;
   if (hour === 24) return minute === 0 && second === 0 && fraction === 0;
   if (hour > 23 || second > 60) return false;
-  return (
-    second < 60 ||
-    isLeapMinute(
-      hour * 60 + minute,
-      found[9] || found[10]
-        ? (found[10] === "-" ? -1 : 1) * (zoneHour * 60 + zoneMinute)
-        : undefined,
-    )
-  );
+  if (second < 60) return true;
+  const hasZone = Boolean(found[9] || found[10]);
+  const offset = (found[10] === "-" ? -1 : 1) * (zoneHour * 60 + zoneMinute);
+  return isLeapMinute(hour * 60 + minute, hasZone ? offset : undefined);
 }
 
 /**

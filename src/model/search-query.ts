@@ -41,14 +41,14 @@ export interface SearchTerms {
 export const WORD = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu;
 
 /** Longer text is no search word; an index would compare it byte by byte. */
-const LONGEST_WORD = 100;
+const MAX_WORD_CHARS = 100;
 /** Words of a phrase; further ones are not compared. */
-const LONGEST_PHRASE = 32;
+const MAX_WORDS_OF_PHRASE = 32;
 /** Phrases and excluded parts beyond are ignored, further prefixes are read as words. */
-const MOST_TERMS = 64;
+const MAX_TERMS = 64;
 /** Words of all phrases; phrases beyond are ignored: each word costs a walk along its places. */
 const MAX_PHRASE_WORDS = 128;
-const MOST_PREFIXES = 8;
+const MAX_PREFIXES = 8;
 
 const QUOTE = /["\u201C\u201D\u201E]/;
 const QUOTES = new RegExp(QUOTE.source, "g");
@@ -81,13 +81,20 @@ export const withWords = (text: string, meant: ReadonlyMap<string, string>): str
 /** A word as indexes hold it: in lower case, cut to a length. */
 export const asWord = (word: string): string => {
   const lower = word.toLowerCase();
-  return lower.length > LONGEST_WORD ? lower.slice(0, LONGEST_WORD).toWellFormed() : lower;
+  return lower.length > MAX_WORD_CHARS ? lower.slice(0, MAX_WORD_CHARS).toWellFormed() : lower;
 };
 
 const fieldOf = (name: string): QueryField => {
   const lower = name.toLowerCase();
   return lower === "keyword" ? "keywords" : (lower as QueryField);
 };
+
+/** The name of a field with its colon, if one stands here, and where the rest begins. */
+function fieldAt(text: string, at: number): { field?: QueryField; end: number } {
+  FIELD.lastIndex = at;
+  const [, name] = FIELD.exec(text) ?? [];
+  return name === undefined ? { end: at } : { field: fieldOf(name), end: FIELD.lastIndex };
+}
 
 /** A run of characters without blanks: its words, and which of them have a star behind them. */
 function wordsOfRun(run: string): { word: string; star: boolean }[] {
@@ -112,17 +119,26 @@ class Reading {
 
   /** @param words not empty */
   term(words: string[], star: boolean, field: QueryField | undefined, isExcluded: boolean): void {
-    const prefix = star && ++this.#prefixes <= MOST_PREFIXES;
+    const prefix = star && ++this.#prefixes <= MAX_PREFIXES;
     const to = isExcluded ? this.#excluded : this.#terms;
     if (!isExcluded && !prefix && field === undefined && words.length === 1)
       return this.word(words[0]!);
-    if (to.size >= MOST_TERMS) return;
-    const term: QueryTerm = { words: words.slice(0, LONGEST_PHRASE), prefix };
-    if (words.length > LONGEST_PHRASE) term.prefix = false;
+    if (to.size >= MAX_TERMS) return;
+    const term: QueryTerm = { words: words.slice(0, MAX_WORDS_OF_PHRASE), prefix };
+    if (words.length > MAX_WORDS_OF_PHRASE) term.prefix = false;
     if (term.words.length > 1 && (this.#phraseWords += term.words.length) > MAX_PHRASE_WORDS)
       return;
     if (field !== undefined) term.field = field;
     to.set(JSON.stringify(term), term);
+  }
+
+  /** @param run characters without blanks */
+  run(run: string, field: QueryField | undefined, isExcluded: boolean): void {
+    const found = wordsOfRun(run);
+    const words = found.map(({ word }) => word);
+    const isStarred = found.at(-1)?.star === true;
+    if (!isExcluded) for (const { word, star } of found) this.term([word], star, field, false);
+    else if (words.length > 0) this.term(words, isStarred, field, true);
   }
 
   get all(): SearchTerms {
@@ -150,13 +166,10 @@ export function parseQuery(text: string): SearchTerms {
     }
     const isStart = at === 0 || OPENING.test(text[at - 1]!);
     // A hyphen within a word or before a blank excludes nothing.
-    const isExcluded =
-      isStart && character === "-" && at + 1 < text.length && !/[\s-]/.test(text[at + 1]!);
+    const isExcluded = isStart && character === "-" && /^[^\s-]/.test(text.slice(at + 1, at + 2));
     if (isExcluded) at++;
-    FIELD.lastIndex = at;
-    const named = isStart ? FIELD.exec(text) : null;
-    const field = named === null ? undefined : fieldOf(named[1]!);
-    if (named !== null) at = FIELD.lastIndex;
+    const { field, end: start } = isStart ? fieldAt(text, at) : { end: at };
+    at = start;
     if (QUOTE.test(text[at]!)) {
       QUOTES.lastIndex = ++at;
       const closing = quotesLeft && (isStart || isExcluded) ? QUOTES.exec(text) : null;
@@ -173,17 +186,8 @@ export function parseQuery(text: string): SearchTerms {
     }
     RUN_END.lastIndex = at;
     const end = RUN_END.exec(text)?.index ?? text.length;
-    const words = wordsOfRun(text.slice(at, end));
+    reading.run(text.slice(at, end), field, isExcluded);
     at = Math.max(end, at);
-    if (words.length === 0) continue;
-    if (isExcluded)
-      reading.term(
-        words.map(({ word }) => word),
-        words.at(-1)!.star,
-        field,
-        true,
-      );
-    else for (const { word, star } of words) reading.term([word], star, field, false);
   }
   return reading.all;
 }

@@ -5,7 +5,7 @@ import { isObject, type JsonValue, listOf } from "./field.js";
 /** Languages of a reader, the best first. */
 const ENGLISH: readonly string[] = ["en"];
 /** Values of one member that are read. */
-const MOST_VALUES = 200;
+const MAX_VALUES = 200;
 const DEEPEST = 6;
 
 interface Text {
@@ -20,7 +20,7 @@ function textsIn(value: JsonValue | undefined, depth = 0): Text[] {
     return value.trim() === "" ? [] : [{ text: value.trim(), language: null }];
   if (typeof value === "number") return [{ text: String(value), language: null }];
   if (Array.isArray(value))
-    return value.slice(0, MOST_VALUES).flatMap((item) => textsIn(item, depth + 1));
+    return value.slice(0, MAX_VALUES).flatMap((item) => textsIn(item, depth + 1));
   if (!isObject(value)) return [];
   const language = typeof value["@language"] === "string" ? value["@language"] : null;
   for (const name of ["@value", "@list", "@set", "name", "value"]) {

@@ -168,8 +168,6 @@ function members(
   );
 }
 
-export { JsonLdError } from "./emit.js";
-
 const FALLBACK_CONTEXT = { "@vocab": FALLBACK_VOCABULARY };
 /**
  * Terms of a kind's declared fields: they mean what the model says, whatever the document's context
@@ -421,7 +419,7 @@ export interface SoundContext {
  * Expansions that finding the wrong definitions of one crate may take; each of them takes about a
  * dozen.
  */
-const MOST_TRIALS = 300;
+const MAX_TRIALS = 300;
 
 /**
  * Leaves definitions out of contexts that make them invalid (JSON-LD 1.1 API, section 4.2: one
@@ -434,7 +432,7 @@ export class SoundContexts {
 
   constructor({ MAX_CRATE_CONTEXTS, MAX_CRATE_TERMS }: ContextLimits) {
     this.#bounded = new BoundedContexts({
-      MAX_CRATE_CONTEXTS: MAX_CRATE_CONTEXTS + MOST_TRIALS,
+      MAX_CRATE_CONTEXTS: MAX_CRATE_CONTEXTS + MAX_TRIALS,
       MAX_CRATE_TERMS,
     });
   }
@@ -475,7 +473,7 @@ export class SoundContexts {
       return { context: parts };
     }
     const problem = (part: JsonValue) => {
-      if (++this.#trials > MOST_TRIALS) throw new TooManyTrials();
+      if (++this.#trials > MAX_TRIALS) throw new TooManyTrials();
       return contextProblem([...before, part], this.#bounded);
     };
     try {

@@ -156,7 +156,7 @@ export async function* parseNQuadsInParts(
  * Crates bring terms of their own: results for more than these are computed each time, and so are
  * those for long ones.
  */
-const MOST_KNOWN = 2000;
+const MAX_KNOWN = 2000;
 const MAX_KNOWN_TERM_CHARS = 200;
 
 /** Results for IRIs of vocabularies, cached: few come again and again. */
@@ -173,7 +173,7 @@ class Known<T> {
     const known = this.#known.get(iri);
     if (known !== undefined) return known;
     const made = this.#make(iri);
-    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     if (iri.length <= MAX_KNOWN_TERM_CHARS) this.#known.set(iri, made);
     return made;
   }

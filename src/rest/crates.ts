@@ -219,7 +219,7 @@ export const crateReadOperations: Handlers = {
 };
 
 const crateSubmissions = new CrateResolver();
-const NOT_KEPT = { headers: { "Cache-Control": "no-store" } };
+const NO_STORE = { headers: { "Cache-Control": "no-store" } };
 /** Default limit of a page of submissions. */
 const PAGE = 100;
 /** Id of the last event: a client that reconnects with it has seen the end. */
@@ -240,13 +240,13 @@ export function submissionOperations(streams: EventStreams): Handlers {
       const link = next !== undefined && {
         Link: linkToNext(request, { limit: String(page!.limit), cursor: next }),
       };
-      sendJson(req, res, items, { headers: { ...NOT_KEPT.headers, ...link } });
+      sendJson(req, res, items, { headers: { ...NO_STORE.headers, ...link } });
     },
     upload_status: async (request) => {
       const { req, res, params, context } = request;
       if (wantsEvents(request)) return follow(request, streams);
       sendJson(req, res, await crateSubmissions.submission(params["submissionUUID"]!, context), {
-        headers: { ...NOT_KEPT.headers, Vary: "Accept" },
+        headers: { ...NO_STORE.headers, Vary: "Accept" },
       });
     },
     cancel_upload: async ({ req, res, params, context }) => {
@@ -254,7 +254,7 @@ export function submissionOperations(streams: EventStreams): Handlers {
         req,
         res,
         await crateSubmissions.cancelSubmission(params["submissionUUID"]!, context),
-        NOT_KEPT,
+        NO_STORE,
       );
     },
     retry_upload: async ({ req, res, params, context }) => {
@@ -262,7 +262,7 @@ export function submissionOperations(streams: EventStreams): Handlers {
         req,
         res,
         await crateSubmissions.retrySubmission(params["submissionUUID"]!, context),
-        NOT_KEPT,
+        NO_STORE,
       );
     },
   };

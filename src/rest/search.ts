@@ -22,10 +22,10 @@ const tombstoneOf = (record: StoredRecord): Uint8Array =>
     ...tombstoneMembers(record),
   });
 
-const list: Handler = async (asking) => {
-  const { req, res, context } = asking;
-  const request = selectionParameters(asking.query);
-  const found = await records.select(request, context);
+const list: Handler = async (request) => {
+  const { req, res, context, query } = request;
+  const selection = selectionParameters(query);
+  const found = await records.select(selection, context);
   const [views, total] = await Promise.all([
     viewsOf(context.deps, found.items, context.caller),
     found.count(),
@@ -36,9 +36,9 @@ const list: Handler = async (asking) => {
     Vary: "Authorization, Cookie",
   };
   if (found.more && last !== undefined)
-    headers["Link"] = linkToNext(asking, {
-      ...asking.query,
-      limit: String(request.range.limit),
+    headers["Link"] = linkToNext(request, {
+      ...query,
+      limit: String(selection.range.limit),
       cursor: last,
     });
   await streamJsonArray(

@@ -257,7 +257,7 @@ const sparql = new SparqlResolver();
  * largest size may be open.
  */
 const unread = new WeakMap<Deps, number>();
-const MOST_UNREAD = 4;
+const MAX_UNREAD = 4;
 /** ms without progress after which a client that does not read its answer is disconnected. */
 const STALLED = 60_000;
 
@@ -267,7 +267,7 @@ async function answer(
   { query, dataset }: ProtocolRequest & { query: string },
 ): Promise<void> {
   const { deps } = context;
-  if ((unread.get(deps) ?? 0) > MOST_UNREAD * deps.config.SPARQL_MAX_BYTES)
+  if ((unread.get(deps) ?? 0) > MAX_UNREAD * deps.config.SPARQL_MAX_BYTES)
     throw new ServiceError(
       "SPARQL_BUSY",
       "Too many large answers have not been read by their clients yet; try again shortly.",

@@ -62,10 +62,10 @@ export function wholeNumber(
 
 /** Items of one page where the caller names no number, and most of them. */
 const USUAL_PAGE = 100;
-const MOST_PER_PAGE = 1000;
+const MAX_PER_PAGE = 1000;
 
 /** Reads `limit` of a list. */
 export const limitOf = (problems: ValidationItem[], { limit }: QueryStrings): number =>
   limit === undefined
     ? USUAL_PAGE
-    : (wholeNumber(problems, "limit", limit, { least: 1, most: MOST_PER_PAGE }) ?? USUAL_PAGE);
+    : (wholeNumber(problems, "limit", limit, { least: 1, most: MAX_PER_PAGE }) ?? USUAL_PAGE);

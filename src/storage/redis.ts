@@ -69,7 +69,7 @@ interface LinkOptions {
 }
 
 /** Longest pause between two tries to reach Redis, ms. */
-export const LONGEST_PAUSE = 1000;
+export const MAX_PAUSE_MS = 1000;
 /** Pause between two polls whether Redis answers again, ms. */
 const LOOK = 500;
 /** How often a refusal by Redis itself is logged, ms. */
@@ -210,7 +210,7 @@ export class RedisLink {
         : { Connector: OneRedis as NonNullable<RedisOptions["Connector"]> }),
       connectTimeout: this.#options.timeout,
       retryStrategy: (times) =>
-        Math.min(50 * 2 ** Math.min(times, 10), LONGEST_PAUSE) * (0.75 + Math.random() / 2),
+        Math.min(50 * 2 ** Math.min(times, 10), MAX_PAUSE_MS) * (0.75 + Math.random() / 2),
     });
     return this.#track(connection);
   }

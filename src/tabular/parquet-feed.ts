@@ -31,7 +31,7 @@ function cellText(value: unknown): string {
 }
 
 /** Milliseconds that a `Date` holds. */
-const MOST_MILLIS = 8_640_000_000_000_000n;
+const MAX_MILLIS = 8_640_000_000_000_000n;
 
 /**
  * A time as text with all of its digits; beyond the years of `Date` the number that it is stored
@@ -42,14 +42,14 @@ function timeText(ticks: bigint, digits: 3 | 6 | 9): string {
   const perSecond = 10n ** BigInt(digits);
   const fraction = ((ticks % perSecond) + perSecond) % perSecond;
   const millis = ((ticks - fraction) / perSecond) * 1000n;
-  if (millis > MOST_MILLIS || millis < -MOST_MILLIS) return String(ticks);
+  if (millis > MAX_MILLIS || millis < -MAX_MILLIS) return String(ticks);
   const second = new Date(Number(millis)).toISOString().slice(0, -".000Z".length);
   return `${second}.${String(fraction).padStart(digits, "0")}Z`;
 }
 
 const DAY = 86_400_000;
 const dateText = (days: number): string =>
-  Math.abs(days) * DAY > Number(MOST_MILLIS)
+  Math.abs(days) * DAY > Number(MAX_MILLIS)
     ? String(days)
     : new Date(days * DAY).toISOString().replace(/T.*/, "");
 

@@ -18,6 +18,7 @@ import {
   loadEnvironment,
   type PatternEngine,
   runsPatterns,
+  timeGuard,
 } from "./rules/environment.js";
 import { quoted } from "./rules/notation.js";
 import { type TableSchema, unescapeSeparator } from "./schema/table-schema.js";
@@ -160,11 +161,7 @@ function runCheck(
       encoding: options.encoding,
       limits,
     });
-    for await (const _ of feed(
-      row,
-      () => gate.pass(),
-      await guardFor(schema, patterns, state, limits),
-    )) {
+    for await (const _ of feed(row, () => gate.pass(), guardFor(schema, patterns, state, limits))) {
       const found = checker.take();
       if (found.length > 0) yield found;
       if (checker.full) break;
@@ -194,14 +191,14 @@ function reportHeader(
   if (differences.total > 0) report(differences);
 }
 
-async function guardFor(
+function guardFor(
   schema: TableSchema,
   patterns: PatternEngine,
   state: GuardedWork,
   limits: TableLimits,
-): Promise<Guard> {
+): Guard {
   if (patterns === "linear" || !runsPatterns(schema)) return unguarded;
-  return (await import("./rules/environment.js")).timeGuard(state, limits);
+  return timeGuard(state, limits);
 }
 
 /** Little can be compressed to anything: the text itself is bounded too. */

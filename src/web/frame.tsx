@@ -45,7 +45,6 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
   const { scripts = [], styles = [] } = page;
   const name = title === "Arkgraph" ? title : `${title} · Arkgraph`;
   const summary = description ? shortened(oneLine(description).trim(), 300) : null;
-  const here_ = here.startsWith("/signin") || here.startsWith("/signup") ? "/" : here;
   return (
     <html lang="en">
       <head>
@@ -103,34 +102,9 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
           <nav aria-label="Main">
             <Links section={section} />
             {viewer ? (
-              <details class="menu" name="menu" data-menu>
-                <summary
-                  aria-current={section === "my" || section === "admin" ? "page" : undefined}
-                >
-                  <span class="name">{shortened(viewer.name ?? "My work", 24)}</span>
-                </summary>
-                <ul>
-                  <li>
-                    <a href="/my">My work</a>
-                  </li>
-                  <li>
-                    <a href="/my/profile">Profile and tokens</a>
-                  </li>
-                  {viewer.admin && (
-                    <li>
-                      <a href="/admin">Administration</a>
-                    </li>
-                  )}
-                  <li>
-                    <form method="post" action="/signout">
-                      <input type="hidden" name="csrf" value={csrf ?? ""} />
-                      <button class="link">Sign out</button>
-                    </form>
-                  </li>
-                </ul>
-              </details>
+              <ViewerMenu viewer={viewer} csrf={csrf} section={section} />
             ) : (
-              <Tab href={`/signin?to=${encodeURIComponent(here_)}`} current={section === "my"}>
+              <Tab href={signInPath(here)} current={section === "my"}>
                 Sign in
               </Tab>
             )}
@@ -157,6 +131,50 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
         </footer>
       </body>
     </html>
+  );
+}
+
+/** Where one signs in, and from where one comes back to this page. */
+function signInPath(here: string): string {
+  const isSignIn = here.startsWith("/signin") || here.startsWith("/signup");
+  return `/signin?to=${encodeURIComponent(isSignIn ? "/" : here)}`;
+}
+
+/** What the signed-in user can do. */
+function ViewerMenu({
+  viewer,
+  csrf,
+  section,
+}: {
+  viewer: NonNullable<FrameProps["viewer"]>;
+  csrf: FrameProps["csrf"];
+  section: Page["section"];
+}) {
+  return (
+    <details class="menu" name="menu" data-menu>
+      <summary aria-current={section === "my" || section === "admin" ? "page" : undefined}>
+        <span class="name">{shortened(viewer.name ?? "My work", 24)}</span>
+      </summary>
+      <ul>
+        <li>
+          <a href="/my">My work</a>
+        </li>
+        <li>
+          <a href="/my/profile">Profile and tokens</a>
+        </li>
+        {viewer.admin && (
+          <li>
+            <a href="/admin">Administration</a>
+          </li>
+        )}
+        <li>
+          <form method="post" action="/signout">
+            <input type="hidden" name="csrf" value={csrf ?? ""} />
+            <button class="link">Sign out</button>
+          </form>
+        </li>
+      </ul>
+    </details>
   );
 }
 

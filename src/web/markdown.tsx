@@ -8,7 +8,7 @@ import { isWebAddress } from "./components.js";
 /** Deeper nesting is shown as text. */
 const DEEPEST = 12;
 /** Elements of one text. */
-const MOST_TOKENS = 2000;
+const MAX_TOKENS = 2000;
 
 /** A description with its paragraphs, lists, tables, code and links. */
 export function Markdown({ text }: { text: string }) {
@@ -25,7 +25,7 @@ function tokensOf(text: string): Token[] {
 }
 
 class Budget {
-  #left = MOST_TOKENS;
+  #left = MAX_TOKENS;
   take(): boolean {
     return this.#left-- > 0;
   }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
-import { LARGEST_OFFSET, MOST_FACET_VALUES } from "../../src/services/search/search.js";
+import { LARGEST_OFFSET, MAX_FACET_VALUES } from "../../src/services/search/search.js";
 import { FACETED, RANKED } from "../../src/storage/records/search.js";
 import { STATISTICS_KEYS } from "../../src/storage/records/port/selection.js";
 import { bodyOf } from "../support/bodies.js";
@@ -87,7 +87,7 @@ describe("docs/search.md", () => {
 
   it("names every facet and every limit", () => {
     for (const key of STATISTICS_KEYS) expect(page).toContain(`\`${key}\``);
-    for (const limit of [FACETED, RANKED, LARGEST_OFFSET, MOST_FACET_VALUES])
+    for (const limit of [FACETED, RANKED, LARGEST_OFFSET, MAX_FACET_VALUES])
       expect(page).toContain(` ${limit.toLocaleString("en")} `);
   });
 });

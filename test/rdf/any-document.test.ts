@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/model/field.js";
 import { parseStrictJson } from "../../src/model/json/read.js";
 import { KIND_NAMES } from "../../src/model/kind.js";
-import { graphOf, JsonLdError } from "../../src/rdf/graph.js";
+import { JsonLdError } from "../../src/rdf/emit.js";
+import { graphOf } from "../../src/rdf/graph.js";
 
 const ARK = "ark:99999/me";
 const OTHER = "ark:99999/victim";

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { JsonLdError, graphOf } from "../../src/rdf/graph.js";
+import { JsonLdError } from "../../src/rdf/emit.js";
+import { graphOf } from "../../src/rdf/graph.js";
 import type { JsonObject } from "../../src/model/field.js";
 import { entitiesToValidate } from "../../src/services/validation/document.js";
 import { RO_CRATE, metadata } from "../support/crates.js";

@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/model/field.js";
 import type { KindName } from "../../src/model/kind.js";
 import { DEFAULT_LICENSE, KINDS } from "../../src/model/kinds.js";
-import { graphOf, graphsOf, JsonLdError, keepContext } from "../../src/rdf/graph.js";
+import { JsonLdError } from "../../src/rdf/emit.js";
+import { graphOf, graphsOf, keepContext } from "../../src/rdf/graph.js";
 
 const ME = "ark:99999/me";
 const VOCAB = { "@vocab": "https://schema.org/" };

@@ -34,7 +34,7 @@ import {
 } from "../../terminal.js";
 
 /** Bytes and events of one request; the registry's own limits may be lower. */
-const [MOST_BYTES, MOST_EVENTS] = [2 ** 20, 200];
+const [MAX_BYTES, MAX_EVENTS] = [2 ** 20, 200];
 
 interface Receipt {
   events: number;
@@ -110,7 +110,7 @@ function* batches(events: readonly unknown[]): Generator<unknown[]> {
   let bytes = 0;
   for (const event of events) {
     const size = Buffer.byteLength(JSON.stringify(event));
-    if (batch.length > 0 && (batch.length === MOST_EVENTS || bytes + size > MOST_BYTES)) {
+    if (batch.length > 0 && (batch.length === MAX_EVENTS || bytes + size > MAX_BYTES)) {
       yield batch;
       [batch, bytes] = [[], 0];
     }
@@ -368,15 +368,15 @@ interface CrateSource {
 }
 
 /** Bytes of the largest file of events that is read. */
-const MOST_EVENT_BYTES = 256 * 2 ** 20;
+const MAX_EVENT_BYTES = 256 * 2 ** 20;
 
 /** The events of a file of OpenLineage; undefined for anything else. @throws Failure */
 async function openEvents(path: string): Promise<unknown[] | undefined> {
   const about = await stat(path);
   if (!about.isFile() || !/^\s*[[{]/.test(await headOf(path, 64))) return undefined;
-  if (about.size > MOST_EVENT_BYTES)
+  if (about.size > MAX_EVENT_BYTES)
     throw new Failure(
-      `${path} has more than ${humanSize(MOST_EVENT_BYTES)}: split a file of events by lines`,
+      `${path} has more than ${humanSize(MAX_EVENT_BYTES)}: split a file of events by lines`,
     );
   return lineageEvents(await readFile(path, "utf8"), path);
 }

@@ -22,14 +22,14 @@ interface Call {
 }
 
 /** Longest answer that is read whole: descriptions, lists and messages. */
-const LONGEST_ANSWER = 16 * 2 ** 20;
+const MAX_ANSWER_BYTES = 16 * 2 ** 20;
 /**
  * Statuses that proxies send in place of an unavailable engine; no engine answers the calls made
  * here with one of them.
  */
 const PROXIED: ReadonlySet<number> = new Set([502, 503, 504]);
 /** Longest text of the engine that is passed on. */
-const LONGEST_WORDS = 500;
+const MAX_MESSAGE_CHARS = 500;
 
 /**
  * Speaks the Docker Engine API (docs.docker.com/reference/api/engine), in the newest version that
@@ -175,9 +175,9 @@ async function gather(answer: IncomingMessage): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of piecesOf(answer)) {
-    if ((size += chunk.byteLength) > LONGEST_ANSWER)
+    if ((size += chunk.byteLength) > MAX_ANSWER_BYTES)
       throw new EngineAway(
-        `a response of the container engine has more than ${LONGEST_ANSWER} bytes`,
+        `a response of the container engine has more than ${MAX_ANSWER_BYTES} bytes`,
       );
     chunks.push(chunk);
   }
@@ -199,7 +199,7 @@ function messageOf(text: string): string {
   } catch {
     // Not every proxy in front of an engine speaks JSON.
   }
-  return message.replace(/\s+/g, " ").trim().slice(0, LONGEST_WORDS);
+  return message.replace(/\s+/g, " ").trim().slice(0, MAX_MESSAGE_CHARS);
 }
 
 /**

@@ -94,7 +94,7 @@ interface TarEntry {
  * Most bytes before an entry that are not content: a path has 4096 bytes, extended attributes of a
  * file some more. tar-stream holds them in memory.
  */
-const LONGEST_HEADER = 2 ** 20;
+const MAX_HEADER_BYTES = 2 ** 20;
 
 /**
  * Reads an archive in constant memory. The entries are untrusted: only their sizes are used, which
@@ -102,13 +102,13 @@ const LONGEST_HEADER = 2 ** 20;
  * @throws TarError, any error of `bytes`
  */
 export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
-  let expected = LONGEST_HEADER;
+  let expected = MAX_HEADER_BYTES;
   const source = Readable.from(
     (async function* () {
       for await (const chunk of bytes) {
         expected -= chunk.byteLength;
         if (expected < 0)
-          throw new TarError(`an extended header has more than ${LONGEST_HEADER} bytes`);
+          throw new TarError(`an extended header has more than ${MAX_HEADER_BYTES} bytes`);
         yield chunk;
       }
     })(),
@@ -121,7 +121,7 @@ export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
       const { name, type, size = 0 } = entry.header;
       if (!Number.isSafeInteger(size) || size < 0)
         throw new TarError("a header contains an invalid number, or one that is too large");
-      expected = size + LONGEST_HEADER;
+      expected = size + MAX_HEADER_BYTES;
       yield {
         // tar-stream puts this character in the place of bytes that are no UTF-8: two names could
         // become one.

@@ -10,7 +10,7 @@ const POOL = 2;
 /** Bytes of the longest answer that is read. */
 const MAX_ANSWER_BYTES = 2 ** 20;
 /** Characters of the service's own words that are passed on. */
-const LONGEST_WORDS = 300;
+const MAX_MESSAGE_CHARS = 300;
 /** The request itself is at fault. */
 const REFUSED: ReadonlySet<number> = new Set([400, 409, 413, 415, 422]);
 const STATES: ReadonlySet<string> = new Set<DoiState>(["draft", "registered", "findable"]);
@@ -142,7 +142,9 @@ export class DataCite implements DoiService {
       .replaceAll(this.#settings.password, "…")
       .replaceAll(/[\s\p{Cc}]+/gu, " ")
       .trim();
-    return line.length > LONGEST_WORDS ? `${line.slice(0, LONGEST_WORDS).toWellFormed()}…` : line;
+    return line.length > MAX_MESSAGE_CHARS
+      ? `${line.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}…`
+      : line;
   }
 }
 

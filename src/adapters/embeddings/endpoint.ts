@@ -13,7 +13,7 @@ import { type Embedder, EmbeddingsRefused } from "./port.js";
 class InputRefused extends EmbeddingsRefused {}
 
 /** Characters of the server's own words that are passed on. */
-const LONGEST_WORDS = 300;
+const MAX_MESSAGE_CHARS = 300;
 /** Answers that may be others in a while. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 /** Statuses of servers that do not have the call at all, and will not soon. */
@@ -67,7 +67,9 @@ function wordsOf(body: string, key: string | undefined): string {
           .replaceAll(key.replaceAll("/", "\\/"), "…")
           .replaceAll(JSON.stringify(key).slice(1, -1), "…");
   const line = hidden.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
-  return line.length > LONGEST_WORDS ? `${line.slice(0, LONGEST_WORDS).toWellFormed()}…` : line;
+  return line.length > MAX_MESSAGE_CHARS
+    ? `${line.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}…`
+    : line;
 }
 
 /**
@@ -213,14 +215,14 @@ async function gathered(answer: IncomingMessage, longest: number): Promise<strin
 }
 
 /** Longest vectors that are taken. */
-export const MOST_DIMENSIONS = 8192;
+export const MAX_DIMENSIONS = 8192;
 /** Bytes of one number at the most, as JSON writes it, and of all that is not vectors. */
 const NUMBER_BYTES = 32;
 const FRAME_BYTES = 64 * 2 ** 10;
 
 /** Bytes that an answer for so many texts can have. */
 export const longestAnswer = (texts: number): number =>
-  texts * MOST_DIMENSIONS * NUMBER_BYTES + FRAME_BYTES;
+  texts * MAX_DIMENSIONS * NUMBER_BYTES + FRAME_BYTES;
 
 /**
  * The vectors in an answer, in the order of the texts, each of length 1. Accepts numbers in lists,
@@ -267,9 +269,9 @@ function parsed(answer: string): unknown {
 function vectorOf(embedding: unknown, place: string): Float32Array {
   const numbers = typeof embedding === "string" ? floatsOf(embedding, place) : embedding;
   if (!Array.isArray(numbers)) throw nonsense(`has no list of numbers in ${place}`);
-  if (numbers.length < 1 || numbers.length > MOST_DIMENSIONS)
+  if (numbers.length < 1 || numbers.length > MAX_DIMENSIONS)
     throw nonsense(
-      `has ${numbers.length} dimensions in ${place}; 1 to ${MOST_DIMENSIONS} are accepted`,
+      `has ${numbers.length} dimensions in ${place}; 1 to ${MAX_DIMENSIONS} are accepted`,
     );
   let largest = 0;
   for (const [at, number] of numbers.entries()) {
@@ -293,8 +295,8 @@ function normalised(numbers: readonly number[], largest: number): Float32Array {
 }
 
 function floatsOf(text: string, place: string): number[] {
-  if (text.length > MOST_DIMENSIONS * 6)
-    throw nonsense(`has more than ${MOST_DIMENSIONS} dimensions in ${place}`);
+  if (text.length > MAX_DIMENSIONS * 6)
+    throw nonsense(`has more than ${MAX_DIMENSIONS} dimensions in ${place}`);
   const bytes = Buffer.from(text, "base64");
   if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text) || bytes.length % 4 !== 0)
     throw nonsense(`has text in ${place} that is no float32 in base64`);
@@ -364,9 +366,9 @@ function cut(text: string, most: number): string {
  */
 const UNHURRIED = 2_000;
 /** ms for which the last health check is reused. */
-const HEALTH_KEPT = 5_000;
+const HEALTH_LIFETIME_MS = 5_000;
 /** Longest list of models that is read. */
-const LONGEST_LIST = 2 ** 20;
+const MAX_LIST_BYTES = 2 ** 20;
 
 /** Times in ms. */
 export interface EmbeddingsOptions {
@@ -452,7 +454,7 @@ export class EndpointEmbedder implements Embedder {
     if (!this.#health || performance.now() > this.#health.until) {
       const asked = this.#alive();
       const health = (this.#health = { asked, until: Infinity });
-      const settled = (): void => void (health.until = performance.now() + HEALTH_KEPT);
+      const settled = (): void => void (health.until = performance.now() + HEALTH_LIFETIME_MS);
       void asked.then(settled, settled);
     }
     return this.#health.asked;
@@ -536,7 +538,7 @@ export class EndpointEmbedder implements Embedder {
     const { healthTimeout: timeout, queryModel, queryPrefix } = this.#options;
     const limit = { timeout, begun: performance.now(), setting: "HEALTH_TIMEOUT" };
     try {
-      await this.#http.text("/models", { longest: LONGEST_LIST, ...limit });
+      await this.#http.text("/models", { longest: MAX_LIST_BYTES, ...limit });
     } catch (error) {
       if (!(error instanceof EmbeddingsRefused)) throw error;
       await this.#embed(queryModel, queryPrefix, ["well"], limit);

@@ -26,7 +26,7 @@ import {
   drawPicture,
   type PictureOptions,
 } from "../../services/evidence/picture/svg.js";
-import { treeRows } from "../../services/evidence/tree.js";
+import { type TreeRow, treeRows } from "../../services/evidence/tree.js";
 import type { EvidenceGraph } from "../../services/evidence/types.js";
 import { askedArk } from "../../services/records/find.js";
 import type { Context } from "./context.js";
@@ -145,7 +145,7 @@ class PictureArguments extends EvidenceArguments {
 }
 
 /** Most lines of an outline; lists beyond them are read by nobody. */
-const MOST_ROWS = 2_000;
+const MAX_ROWS = 2_000;
 
 /** Evidence as pictures and as lists. REST calls the methods without decorators as well. */
 @Resolver(() => EvidenceAnswerType)
@@ -228,37 +228,44 @@ export class EvidencePictureResolver {
     const rows: EvidenceOutlineRow[] = [];
     const downstream = (direction ?? graph.direction) === "downstream";
     const side = downstream ? "use" : "support";
-    for (const { id, depth, node, missing, branch, again, cut } of treeRows(graph, {
-      downstream,
-    })) {
-      if (rows.length === MOST_ROWS) {
+    for (const row of treeRows(graph, { downstream })) {
+      if (rows.length === MAX_ROWS) {
         rows.at(-1)!.continues = true;
         break;
       }
-      const owners = (branch?.owners ?? []).filter((owner) => owner !== null);
-      const types = node?.["@type"] ?? [];
-      const marks = node ?? missing;
-      rows.push({
-        depth,
-        id,
-        name: node?.name ?? null,
-        types,
-        symbol: glyphOf(types),
-        property: branch?.by ?? null,
-        inverse: branch?.inverse ?? false,
-        thirdParty: branch?.thirdParty ?? false,
-        assertedByOwners: owners,
-        assertedBy: () => nodesOf(owners, context),
-        count: marks?.count ?? null,
-        group: marks?.group ?? null,
-        missing: missing?.reason ?? null,
-        repeated: again,
-        continues: cut,
-        further: graph.further?.get(id)?.[side] ?? 0,
-      });
+      rows.push(outlineRow(row, graph.further?.get(row.id)?.[side] ?? 0, context));
     }
     return rows;
   }
+}
+
+function outlineRow(
+  { id, depth, node, missing, branch, again, cut }: TreeRow,
+  further: number,
+  context: Context,
+): EvidenceOutlineRow {
+  const owners = (branch?.owners ?? []).filter((owner) => owner !== null);
+  const types = node?.["@type"] ?? [];
+  const { count = null, group = null } = node ?? missing ?? {};
+  const { by = null, inverse = false, thirdParty = false } = branch ?? {};
+  return {
+    depth,
+    id,
+    name: node?.name ?? null,
+    types,
+    symbol: glyphOf(types),
+    property: by,
+    inverse,
+    thirdParty,
+    assertedByOwners: owners,
+    assertedBy: () => nodesOf(owners, context),
+    count,
+    group,
+    missing: missing?.reason ?? null,
+    repeated: again,
+    continues: cut,
+    further,
+  };
 }
 
 const boundsOf = (config: Context["deps"]["config"]): PictureBounds => ({

@@ -1,4 +1,4 @@
-import { LONGEST_PAUSE, type RedisLink } from "../../storage/redis.js";
+import { MAX_PAUSE_MS, type RedisLink } from "../../storage/redis.js";
 
 /** A worker renews the lock of its job; after so many STALLED_INTERVAL without, it is gone. */
 export const LOCK_INTERVALS = 5;
@@ -39,7 +39,7 @@ export class Heartbeats {
    * unavailable
    */
   async isAlive(id: string): Promise<boolean> {
-    const settling = LOCK_INTERVALS * this.#interval + 2 * LONGEST_PAUSE;
+    const settling = LOCK_INTERVALS * this.#interval + 2 * MAX_PAUSE_MS;
     if (this.#running.has(id) || !this.#link.ready) return true;
     if (Date.now() - this.#returnedAt < settling) return true;
     return (await this.#link.commands.exists(this.#key(id))) === 1;

@@ -261,10 +261,10 @@ class Inspection {
 
 /** A key as pointers show it: one of megabytes would be repeated for each problem below it. */
 const shown = (place: string | number): string =>
-  typeof place === "string" && place.length > LONGEST_KEY
-    ? `${place.slice(0, LONGEST_KEY)}…`
+  typeof place === "string" && place.length > MAX_SHOWN_KEY_CHARS
+    ? `${place.slice(0, MAX_SHOWN_KEY_CHARS)}…`
     : String(place);
-const LONGEST_KEY = 200;
+const MAX_SHOWN_KEY_CHARS = 200;
 
 const isKeepable = (text: string): boolean => !text.includes("\0") && text.isWellFormed();
 
@@ -326,6 +326,7 @@ export function parseStrictJson(
  * The cheap check of a text that is known to be JSON: how many keys it writes, or -1 when something
  * in it needs the thorough check (depth, an inexact number, a doubtful string).
  */
+// oxlint-disable-next-line complexity -- one pass over characters
 function countKeys(text: string, maxDepth: number): number {
   if (!text.isWellFormed()) return -1;
   let keys = 0;

@@ -9,7 +9,7 @@ const [QUOTE, BACKSLASH, OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY, COM
 const isOpening = (byte: number | undefined) => byte === OPEN_OBJECT || byte === OPEN_ARRAY;
 const isClosing = (byte: number | undefined) => byte === CLOSE_OBJECT || byte === CLOSE_ARRAY;
 /** Longest key that is compared. */
-const LONGEST_KEY = 16;
+const MAX_KEY_BYTES = 16;
 
 /** Finds brackets, commas and colons outside of strings, in a text that may arrive in chunks. */
 class JsonScanner {
@@ -46,8 +46,8 @@ class JsonScanner {
     this.#inString = quote < 0;
     this.#isEscaped = this.#inString && endsEscaped(chunk, begin, chunk.length);
     const end = this.#inString ? chunk.length : quote;
-    if (this.depth === 1 && this.key.length < LONGEST_KEY)
-      this.key += Buffer.from(chunk.subarray(from, Math.min(end, from + LONGEST_KEY))).toString();
+    if (this.depth === 1 && this.key.length < MAX_KEY_BYTES)
+      this.key += Buffer.from(chunk.subarray(from, Math.min(end, from + MAX_KEY_BYTES))).toString();
     return end;
   }
 }

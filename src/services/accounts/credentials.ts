@@ -59,7 +59,7 @@ export interface AccessToken {
 }
 
 /** Most characters of a name. */
-const LONGEST_NAME = 100;
+const MAX_NAME_CHARS = 100;
 
 /** What a client asks for; both may be of any type. */
 interface Asked {
@@ -113,8 +113,8 @@ function checked(
     void problems.push({ loc: ["body", field], msg, type });
   const given = typeof name === "string" ? name.trim() : "";
   if (typeof name !== "string") problem("name", "Input should be a valid string", "string_type");
-  else if (given === "" || given.length > LONGEST_NAME)
-    problem("name", `Value error, a name has 1 to ${LONGEST_NAME} characters`);
+  else if (given === "" || given.length > MAX_NAME_CHARS)
+    problem("name", `Value error, a name has 1 to ${MAX_NAME_CHARS} characters`);
   let at = now + longest;
   if (expiresAt !== undefined && expiresAt !== null) {
     at = (typeof expiresAt === "string" ? instantOf(expiresAt) : undefined) ?? Number.NaN;

@@ -12,8 +12,8 @@ import { RunError, runFinding } from "./findings.js";
  * Longest file name and longest path that common file systems accept (bytes of UTF-8), less a
  * reserve for a number.
  */
-const LONGEST_NAME = 240;
-const LONGEST_PATH = 3000;
+const MAX_NAME_BYTES = 240;
+const MAX_PATH_BYTES = 3000;
 
 /** Paths below one folder; each is assigned once. */
 export class FileNames {
@@ -30,7 +30,7 @@ export class FileNames {
       .map(safeName)
       .filter((part) => part !== "");
     const path =
-      parts.length === 0 || Buffer.byteLength(parts.join("/")) > LONGEST_PATH
+      parts.length === 0 || Buffer.byteLength(parts.join("/")) > MAX_PATH_BYTES
         ? [parts.at(-1) ?? "file"]
         : parts;
     const name = path.pop()!;
@@ -58,7 +58,7 @@ function safeName(part: string): string {
     .trim();
   if (name === "." || name === "..") return "";
   let short = name;
-  while (Buffer.byteLength(short) > LONGEST_NAME) short = [...short].slice(0, -1).join("");
+  while (Buffer.byteLength(short) > MAX_NAME_BYTES) short = [...short].slice(0, -1).join("");
   return short;
 }
 

@@ -31,8 +31,8 @@ interface Results {
 }
 
 /** Longest name of a record, in characters. */
-const LONGEST_NAME = 200;
-const shortened = (text: string): string => [...text].slice(0, LONGEST_NAME).join("");
+const MAX_NAME_CHARS = 200;
+const shortened = (text: string): string => [...text].slice(0, MAX_NAME_CHARS).join("");
 
 /**
  * The records of a run's results: a dataset, and a file record for each file; the computation's
@@ -159,7 +159,7 @@ export interface RunOutput {
 }
 
 /** Warnings of one kind; more would hide the others. */
-const MOST_WARNINGS = 100;
+const MAX_WARNINGS = 100;
 /**
  * Characters that neither a store nor a terminal accepts in a name; marks for text direction
  * disguise the name.
@@ -187,7 +187,7 @@ export async function receiveOutputs(
   let bytes = 0;
   let refused = 0;
   const pass = (what: string) => {
-    if (++refused <= MOST_WARNINGS)
+    if (++refused <= MAX_WARNINGS)
       warnings.push(runFinding("OUTPUT_NOT_TAKEN", `${what}: it is not part of the results.`));
   };
   for await (const entry of run.outputs()) {
@@ -224,11 +224,11 @@ export async function receiveOutputs(
       take({ path, object }, bytes);
     }
   }
-  if (refused > MOST_WARNINGS)
+  if (refused > MAX_WARNINGS)
     warnings.push(
       runFinding(
         "OUTPUT_NOT_TAKEN",
-        `${refused - MOST_WARNINGS} more entries of /outputs are not part of the results.`,
+        `${refused - MAX_WARNINGS} more entries of /outputs are not part of the results.`,
       ),
     );
   if (seen.size === 0)

@@ -37,8 +37,8 @@ import {
 type RunDeps = Pick<Deps, "config" | "records" | "objects" | "log">;
 
 /** Pauses between two polls of a run, ms. */
-const FIRST_PAUSE = 50;
-const LONGEST_PAUSE = 1000;
+const FIRST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 1000;
 /** Bytes of a run's output that the engine stores, for each byte that may be reported. */
 const STORED_PER_REPORTED_BYTE = 4;
 
@@ -142,7 +142,7 @@ async function untilEnded(
 ): Promise<Extract<RunState, { running: false }>> {
   const began = Date.now();
   let looked = began;
-  for (let pause = FIRST_PAUSE; ; pause = Math.min(1.5 * pause, LONGEST_PAUSE)) {
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(1.5 * pause, MAX_PAUSE_MS)) {
     const state = await run.state();
     if (!state.running) return state;
     const now = Date.now();
@@ -217,7 +217,7 @@ interface RunDescription {
  */
 const REFERENCE = /^(?!.*(?:\.\.|\/\/))[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}$/;
 /** The limit of execve on common systems, all arguments together. */
-const LONGEST_COMMAND = 128 * 2 ** 10;
+const MAX_COMMAND_BYTES = 128 * 2 ** 10;
 
 /**
  * @param allowed setting CONTAINER_IMAGES
@@ -281,10 +281,10 @@ function commandOf(command: JsonValue | undefined): Omit<RunDescription, "image"
       "The command is neither a string nor a list of strings.",
       "/command",
     );
-  if (words.reduce((sum, word) => sum + Buffer.byteLength(word), 0) > LONGEST_COMMAND)
+  if (words.reduce((sum, word) => sum + Buffer.byteLength(word), 0) > MAX_COMMAND_BYTES)
     throw new RunError(
       "COMMAND_INVALID",
-      `The command is longer than ${LONGEST_COMMAND} bytes: put it into a file of the software.`,
+      `The command is longer than ${MAX_COMMAND_BYTES} bytes: put it into a file of the software.`,
       "/command",
     );
   if (words.length === 0) return {};

@@ -72,7 +72,7 @@ const [TYPE, NAME, DESCRIPTION] = [
  * is needed: twice as fast as naming the property in the row. `graph` is the graph with each node's
  * own statements.
  */
-const apart = (bound: string, keys: "?n" | "?n ?g", graph: "?n" | "?g"): string =>
+const rowPerStatement = (bound: string, keys: "?n" | "?n ?g", graph: "?n" | "?g"): string =>
   `SELECT ${keys} ?type ?name ?description { ${bound} { { GRAPH ${graph} { ${TYPE} } }
     UNION { GRAPH ${graph} { ${NAME} } } UNION { GRAPH ${graph} { ${DESCRIPTION} } ${SHORT} } } }`;
 
@@ -82,11 +82,11 @@ const apart = (bound: string, keys: "?n" | "?n ?g", graph: "?n" | "?g"): string 
  * so the number of rows is limited. Every record has a type. Each OPTIONAL names the graph again:
  * inside one GRAPH the engine would read every graph, not only those of the nodes.
  */
-const together = (bound: string, nodes: number): Question => ({
+const rowPerRecord = (bound: string, nodes: number): Question => ({
   query: `SELECT ?n ?type ?name ?description { ${bound} GRAPH ?n { ${TYPE} } OPTIONAL {
       GRAPH ?n { ${NAME} } } OPTIONAL { GRAPH ?n { ${DESCRIPTION} } } ${SHORT} }`,
   most: COMBINATIONS * nodes,
-  otherwise: apart(bound, "?n", "?n"),
+  otherwise: rowPerStatement(bound, "?n", "?n"),
 });
 const COMBINATIONS = 4;
 
@@ -140,11 +140,11 @@ export async function describe(
   }
   for (const named of await assertions.describers(urls)) homes.push(named);
   for await (const tsv of ask.tables(selves, (values, count) =>
-    together(`VALUES (?n) { ${values} }`, count),
+    rowPerRecord(`VALUES (?n) { ${values} }`, count),
   ))
     eachCell(tsv, 1, receive);
   for await (const tsv of ask.tables(homes, (values) =>
-    apart(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"),
+    rowPerStatement(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"),
   ))
     eachCell(tsv, 2, receive);
   return found;
@@ -184,7 +184,7 @@ export async function describeRecord(
  * @param most at most so many
  */
 export const textsOf = (ask: GraphReader, pattern: string, most: number): Promise<string> =>
-  ask.table(together(pattern, most));
+  ask.table(rowPerRecord(pattern, most));
 
 /** At most {@link DESCRIPTION_LENGTH} characters. */
 function shorten(text: string): string {

@@ -30,7 +30,7 @@ import {
 import { NAME_OF_IRI } from "./walk.js";
 
 /** Documents parsed at a time: other requests may run between two batches. */
-const STATEMENTS_AT_ONCE = 25;
+const DOCUMENTS_PER_BATCH = 25;
 const STATEMENT = /^<([^>]*)> <([^>]*)> <([^>]*)> <[^>]*> \.$/;
 
 /**
@@ -64,8 +64,8 @@ async function statedIn(
   records: Pick<RecordStore, "findMany">,
 ): Promise<Map<string, Fields>> {
   const found = new Map<string, Fields>();
-  for (let start = 0; start < arks.length; start += STATEMENTS_AT_ONCE) {
-    for (const record of await records.findMany(arks.slice(start, start + STATEMENTS_AT_ONCE))) {
+  for (let start = 0; start < arks.length; start += DOCUMENTS_PER_BATCH) {
+    for (const record of await records.findMany(arks.slice(start, start + DOCUMENTS_PER_BATCH))) {
       if (record && !record.tombstone) found.set(record.ark, await fieldsStatedBy(record));
     }
     await eventLoop.nextTurn();

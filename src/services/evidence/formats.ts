@@ -385,20 +385,18 @@ async function turtle(graph: EvidenceGraph): Promise<string> {
     writer.addQuad(namedNode(subject), namedNode(property), namedNode(object));
   for await (const some of inParts(classes))
     for (const [iri, isA] of some) {
-      const node = nodes.get(iri);
-      for (const type of node?.["@type"] ?? [])
-        state(iri, expandCurie("rdf:type"), expandType(type));
+      const { "@type": types = [], name, description, sameAs = [] } = nodes.get(iri) ?? {};
+      for (const type of types) state(iri, expandCurie("rdf:type"), expandType(type));
       for (const each of isA) state(iri, expandCurie("rdf:type"), expandCurie(CLASSES[each]));
-      if (node?.name !== undefined)
-        writer.addQuad(namedNode(iri), namedNode(expandCurie("rdfs:label")), literal(node.name));
-      if (node?.description !== undefined)
+      if (name !== undefined)
+        writer.addQuad(namedNode(iri), namedNode(expandCurie("rdfs:label")), literal(name));
+      if (description !== undefined)
         writer.addQuad(
           namedNode(iri),
           namedNode(expandCurie("schema:description")),
-          literal(node.description),
+          literal(description),
         );
-      for (const other of node?.sameAs ?? [])
-        state(iri, expandCurie("schema:sameAs"), other["@id"]);
+      for (const other of sameAs) state(iri, expandCurie("schema:sameAs"), other["@id"]);
     }
   for await (const some of inParts(edges))
     for (const { source, name, target } of some)

@@ -14,6 +14,7 @@ import {
   type Reference,
   type StatedEdge,
 } from "./types.js";
+import { pairs } from "../../pairs.js";
 
 /**
  * Who states an edge; `record` is null where the members of a group have different records.
@@ -64,20 +65,20 @@ export function inverted(
       name === "generatedBy" ? [`${subject} ${object}`] : [],
     ),
   );
-  const left = edges.flatMap(({ subject, object }, index) =>
-    subject === object || known.has(`${object} ${subject}`) ? [] : [index],
+  const left = pairs(edges, claims).filter(
+    ([{ subject, object }]) => subject !== object && !known.has(`${object} ${subject}`),
   );
   return {
-    edges: left.map((index) => ({
-      subject: edges[index]!.object,
+    edges: left.map(([{ subject, object, graph }]) => ({
+      subject: object,
       name: "generatedBy",
-      object: edges[index]!.subject,
-      graph: edges[index]!.graph,
+      object: subject,
+      graph,
     })),
-    claims: left.map((index) => ({
-      ...claims[index]!,
-      ownsSource: claims[index]!.ownsTarget,
-      ownsTarget: claims[index]!.ownsSource,
+    claims: left.map(([, claim]) => ({
+      ...claim,
+      ownsSource: claim.ownsTarget,
+      ownsTarget: claim.ownsSource,
       derived: true,
     })),
   };
@@ -147,13 +148,12 @@ export function nodesOf(
   const several = new Set<EvidenceNode>();
   let latest: string | undefined;
   let node: EvidenceNode | undefined;
-  for (let index = 0; index < edges.length; index++) {
-    const { subject, name, object } = edges[index]!;
+  for (const [edge, claim] of pairs(edges, claims)) {
+    const { subject, name, object } = edge;
     // Edges are in the order of their nodes.
     if (subject !== latest) [latest, node] = [subject, nodes.get(subject)];
     if (!node) continue;
-    for (const edge of statedEdges(edges[index]!, claims[index]!))
-      (node.statements ??= []).push(edge);
+    for (const stated of statedEdges(edge, claim)) (node.statements ??= []).push(stated);
     const objects = node[name];
     if (!objects) node[name] = [reference(object)];
     else {

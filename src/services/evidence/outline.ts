@@ -19,6 +19,7 @@ import {
   pageOf,
 } from "./types.js";
 import { Assertions, type BeyondByNode, nearEnd, seedsOf, subjectOf, walk } from "./walk.js";
+import { pairs } from "../../pairs.js";
 
 /** Similar siblings that one node represents. */
 interface Group extends GroupMarks {
@@ -87,10 +88,10 @@ function relationsOf({ edges, claims }: Siblings): Map<string, Relation[]> {
     const known = around.get(node) ?? around.set(node, new Map()).get(node)!;
     known.set(`${relation} ${other}`, { relation, other });
   };
-  for (const [index, { subject, name, object }] of edges.entries()) {
+  for (const [{ subject, name, object }, { thirdParty, owner }] of pairs(edges, claims)) {
     // A statement of a third party makes a node differ from nodes with the same statement by their
     // owner.
-    const by = claims[index]!.thirdParty ? ` by ${claims[index]!.owner}` : "";
+    const by = thirdParty ? ` by ${owner}` : "";
     relate(subject, `> ${name}${by}`, object);
     relate(object, `< ${name}${by}`, subject);
   }
@@ -409,9 +410,9 @@ function groupedEdges(
   at: (iri: string) => string,
 ): Pick<Known, "edges" | "claims"> {
   const found = new Map<string, { edge: Edge; claims: Claim }>();
-  for (const [index, { subject, name, object, graph }] of edges.entries()) {
+  for (const [{ subject, name, object, graph }, claim] of pairs(edges, claims)) {
     const edge = { subject: at(subject), name, object: at(object), graph };
-    const { record, ...by } = claims[index]!;
+    const { record, ...by } = claim;
     const isGroup = edge.subject !== subject || edge.object !== object;
     const key = [
       edge.subject,

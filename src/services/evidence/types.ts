@@ -390,11 +390,11 @@ function inOrder(near: ReadonlyMap<string, number>): string[] {
 const MAX_NODES = 100_000;
 
 /** Most records in one `expand`: each may take a query. */
-export const MOST_EXPANDED = 50;
+export const MAX_EXPANDED = 50;
 
 /**
  * The two kinds of values in `expand`.
- * @throws {import("../../errors.js").ValidationError} for more than {@link MOST_EXPANDED} records
+ * @throws {import("../../errors.js").ValidationError} for more than {@link MAX_EXPANDED} records
  */
 export function expandedIn(expand: readonly string[] = []): {
   groups: ReadonlySet<string>;
@@ -402,10 +402,10 @@ export function expandedIn(expand: readonly string[] = []): {
 } {
   const isRecord = (value: string): boolean => value.includes(":");
   const records = new Set(expand.filter(isRecord).map((value) => parseArk(value)?.stored ?? value));
-  if (records.size > MOST_EXPANDED)
+  if (records.size > MAX_EXPANDED)
     throw invalid(
       ["query", "expand"],
-      `Value error, at most ${MOST_EXPANDED} records can be expanded; ask for a larger depth`,
+      `Value error, at most ${MAX_EXPANDED} records can be expanded; ask for a larger depth`,
     );
   return { groups: new Set(expand.filter((value) => !isRecord(value))), records };
 }

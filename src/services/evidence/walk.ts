@@ -25,6 +25,7 @@ import { describedCrate } from "../crates/layout.js";
 import { type GraphReader, holderOf, recordsOfUrls, textsOf } from "./descriptions.js";
 import { type Edge, EdgeList, isUrl, type OneWay, supportOf } from "./edges.js";
 import { type Assertion, type EvidenceDeps, IRIS } from "./types.js";
+import { pairs } from "../../pairs.js";
 
 /**
  * The record that the evidence is about, by its ARK and by the URLs that its crate uses for it;
@@ -189,8 +190,7 @@ export class Assertions {
     for (let start = 0; start < edges.length; start += EDGES) {
       const batch = edges.slice(start, start + EDGES);
       const claims = await this.of(batch, near);
-      for (const [index, { thirdParty }] of claims.entries())
-        if (thirdParty) dropped.push(batch[index]!);
+      for (const [edge, { thirdParty }] of pairs(batch, claims)) if (thirdParty) dropped.push(edge);
     }
     edgeList.remove(new Set(dropped));
     return dropped;
@@ -227,8 +227,8 @@ export class Assertions {
     const asked = [...records].filter((record) => !this.#owners.has(record));
     for (let start = 0; start < asked.length; start += BATCH) {
       const some = asked.slice(start, start + BATCH);
-      for (const [index, owner] of (await ownersOf(this.#records, some)).entries())
-        this.#owners.set(some[index]!, owner);
+      for (const [record, owner] of pairs(some, await ownersOf(this.#records, some)))
+        this.#owners.set(record, owner);
     }
   }
 
@@ -395,8 +395,8 @@ export async function discover(
   for (let step = 0; frontier.length > 0; step++) {
     if (frontier.length <= MAX_ENDS_FOR_PATH && depth - step > MIN_STEPS_FOR_PATH) {
       if (frontier.length === 1 && step === 0)
-        return beyond(ask, edgeList, frontier[0]!, way, describe);
-      for (const start of frontier) await beyond(ask, edgeList, start, way, 0);
+        return addClosure(ask, edgeList, frontier[0]!, way, describe);
+      for (const start of frontier) await addClosure(ask, edgeList, start, way, 0);
       return {};
     }
     const next: string[] = [];
@@ -412,7 +412,7 @@ export async function discover(
 }
 
 /** Adds every edge from one node on, at any distance. */
-async function beyond(
+async function addClosure(
   ask: GraphReader,
   edgeList: EdgeList,
   start: string,
@@ -574,10 +574,7 @@ export async function walk(
   const starts = [...seeds.self, ...seeds.parts];
   const edgeList = new EdgeList();
   let near: Map<string, number> | undefined;
-  const further = { upstream: new Map(), downstream: new Map() } as Record<
-    OneWay,
-    ReturnType<EdgeList["distances"]>["beyond"]
-  >;
+  const further: NextNodes = { upstream: new Map(), downstream: new Map() };
   const dropped: Edge[] = [];
   const across = new EdgeList();
   let texts: Promise<string> | undefined;
@@ -605,10 +602,7 @@ export async function walk(
     // The other direction added supports as well: no step in this direction uses one that was not
     // found in it.
     const found = await oneWay(way);
-    if (near)
-      for (const [node, steps] of found.near)
-        near.set(node, Math.min(steps, near.get(node) ?? steps));
-    else near = found.near;
+    near = near ? withFewestSteps(near, found.near) : found.near;
     further[way] = found.beyond;
     // A node that depends on the record may also depend on something upstream of it by another
     // path.
@@ -636,22 +630,39 @@ export async function walk(
     const linked = edgeList.linked();
     for (const part of seeds.parts) if (!linked.has(part)) reached.delete(part);
   }
-  const beyond = new Set<string>();
-  for (const leading of Object.values(further))
-    for (const next of leading.values())
-      for (const node of next)
-        // The other direction may reach it.
-        if (reached.has(node)) next.delete(node);
-        else beyond.add(node);
+  const beyond = countBeyond(further, reached);
   reached.delete(seeds.root);
   return {
     near: reached,
     edgeList,
-    beyond: beyond.size,
+    beyond,
     further,
     thirdParty,
     ...(texts && { texts }),
   };
+}
+
+/** For each direction, the nodes one step further than the depth, by the node that leads there. */
+type NextNodes = Record<OneWay, ReturnType<EdgeList["distances"]>["beyond"]>;
+
+/** Adds the nodes of one direction to those of the other, each with its fewest steps. */
+function withFewestSteps(
+  near: Map<string, number>,
+  other: ReadonlyMap<string, number>,
+): Map<string, number> {
+  for (const [node, steps] of other) near.set(node, Math.min(steps, near.get(node) ?? steps));
+  return near;
+}
+
+/** How many nodes lie behind the depth; those that the other direction reaches do not. */
+function countBeyond(further: NextNodes, reached: ReadonlyMap<string, number>): number {
+  const beyond = new Set<string>();
+  for (const leading of Object.values(further))
+    for (const next of leading.values())
+      for (const node of next)
+        if (reached.has(node)) next.delete(node);
+        else beyond.add(node);
+  return beyond.size;
 }
 
 function addTo(edgeList: EdgeList, other: EdgeList): void {

@@ -10,6 +10,7 @@ import { landmarksOf } from "../records/list.js";
 import { parseDocument } from "../records/view.js";
 import { Fields, isInformative } from "../scoring/facts/fields.js";
 import { addressOf } from "./signposting.js";
+import { pairs } from "../../pairs.js";
 
 /** A person or an organization, as far as it is known. */
 export interface Agent {
@@ -38,12 +39,12 @@ type AgentDeps = Pick<Deps, "baseUrl"> & {
 };
 
 /** Most values of a member, and most agents, that a document lists. */
-export const MOST = 200;
+export const MAX_AGENTS = 200;
 /**
  * Parts of a crate, and runs, that are read for their authors where nobody else is stated, and
  * bytes of them: a citation of a crate of 100,000 parts reads no more.
  */
-export const MOST_PARTS = 100;
+export const MAX_PARTS = 100;
 const PART_BYTES = 4 * 2 ** 20;
 
 const ORCID = /(?:^|orcid\.org\/|orcid:\s*)(\d{4}-\d{4}-\d{4}-\d{3}[\dX])\/?$/i;
@@ -60,7 +61,7 @@ export const valuesOf = (fields: Fields, names: readonly string[]): JsonValue[] 
       isObject(value) ? listOf(value["@list"] ?? value["@set"] ?? value) : value,
     )
     .filter((value) => isInformative(value))
-    .slice(0, MOST);
+    .slice(0, MAX_AGENTS);
 };
 
 /** Texts and identifiers of values. */
@@ -99,10 +100,10 @@ export class References {
   async read(values: readonly JsonValue[]): Promise<void> {
     const arks = [...new Set(values.flatMap((value) => this.#arkOf(value) ?? []))]
       .filter((ark) => !this.#documents.has(ark))
-      .slice(0, MOST);
+      .slice(0, MAX_AGENTS);
     if (arks.length === 0) return;
-    for (const [index, found] of (await this.#records.findMany(arks)).entries())
-      if (found && !found.tombstone) this.#documents.set(arks[index]!, landmarksOf(found).document);
+    for (const [ark, found] of pairs(arks, await this.#records.findMany(arks)))
+      if (found && !found.tombstone) this.#documents.set(ark, landmarksOf(found).document);
   }
 
   /** What is known of a value: its own members, and those of the record that it refers to. */
@@ -204,7 +205,7 @@ export async function readAgents(
 ): Promise<Agent[]> {
   await references.read(values);
   await references.read(values.flatMap((agent) => listOf(references.of(agent)["affiliation"])));
-  return values.flatMap((value) => agentsOf(value, references)).slice(0, MOST);
+  return values.flatMap((value) => agentsOf(value, references)).slice(0, MAX_AGENTS);
 }
 
 /** Who is cited as author of a record. */
@@ -231,9 +232,9 @@ export const authorFields = (fields: Fields): AuthorFields => ({
   authors: valuesOf(fields, AUTHORS),
   credit: valuesOf(fields, ["creditText"]),
   others:
-    LESS.map((names) => names.flatMap((name) => valuesOf(fields, [name])).slice(0, MOST)).find(
-      (values) => values.length > 0,
-    ) ?? [],
+    LESS.map((names) =>
+      names.flatMap((name) => valuesOf(fields, [name])).slice(0, MAX_AGENTS),
+    ).find((values) => values.length > 0) ?? [],
 });
 
 /**
@@ -284,7 +285,7 @@ const isProgram = (agent: JsonObject): boolean =>
   );
 
 /** Longest credit that is a name. */
-const LONGEST_CREDIT = 200;
+const MAX_CREDIT_CHARS = 200;
 
 /**
  * The names in a credit line. One that goes on as a citation does, `Clara Collector (collector),
@@ -293,7 +294,7 @@ const LONGEST_CREDIT = 200;
 export function creditedIn(text: string): Agent[] {
   const line = plainLine(text);
   const dated = /^(.{2,}?)[\s,.;]*\(?\b(?:1[5-9]|20)\d\d\b/.exec(line)?.[1];
-  const names = dated ?? (line.length <= LONGEST_CREDIT ? line : "");
+  const names = dated ?? (line.length <= MAX_CREDIT_CHARS ? line : "");
   return namesIn(
     names.replace(/^(?:(?:photo|image|credits?|courtesy of|data|©)\s*:?\s*)+/i, ""),
   ).map(({ kind, ...name }) => ({
@@ -329,7 +330,7 @@ async function authorsOfParts(deps: AgentDeps, record: StoredRecord): Promise<Js
   const [page] = await deps.records.linksFrom([record.ark], {
     predicates: ["schema:hasPart"],
     distinct: true,
-    limit: MOST_PARTS,
+    limit: MAX_PARTS,
   });
   const arks = (page?.items ?? []).map(({ target }) => target);
   const authors: JsonValue[] = [];
@@ -341,7 +342,7 @@ async function authorsOfParts(deps: AgentDeps, record: StoredRecord): Promise<Js
       for (const author of statedAuthors(part.ark, parseDocument(part.document)))
         authors.push(author);
     }
-  return distinct(authors).slice(0, MOST);
+  return distinct(authors).slice(0, MAX_AGENTS);
 }
 
 async function agentsOfRuns(deps: AgentDeps, record: StoredRecord): Promise<JsonValue[]> {
@@ -350,7 +351,7 @@ async function agentsOfRuns(deps: AgentDeps, record: StoredRecord): Promise<Json
     const { items } = await deps.records.list({
       kind,
       crate: record.crate ?? record.ark,
-      limit: MOST_PARTS,
+      limit: MAX_PARTS,
       bytes: PART_BYTES,
     });
     for (const run of items) {
@@ -358,5 +359,5 @@ async function agentsOfRuns(deps: AgentDeps, record: StoredRecord): Promise<Json
       for (const agent of valuesOf(fields, ["agent", "runBy"])) agents.push(agent);
     }
   }
-  return distinct(agents).slice(0, MOST);
+  return distinct(agents).slice(0, MAX_AGENTS);
 }

@@ -1,7 +1,7 @@
 import { oneLine, plainLine } from "../../model/texts.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
-import { type Agent, authorFields, creatorsOf, MOST_PARTS, STATED_AUTHORS } from "./agents.js";
+import { type Agent, authorFields, creatorsOf, MAX_PARTS, STATED_AUTHORS } from "./agents.js";
 import { Fields } from "../scoring/facts/fields.js";
 import { type Landmarks, landmarksOf } from "../records/list.js";
 
@@ -57,7 +57,7 @@ export async function authorsOf(deps: Reads, { record, document }: Landmarks): P
 /** Records that {@link authorsOf} may read of its parts: those of a crate that states no author. */
 export const partsForAuthors = ({ record, document }: Landmarks): number =>
   record.kind === "rocrate" && !STATED_AUTHORS.some((name) => Object.hasOwn(document, name))
-    ? MOST_PARTS
+    ? MAX_PARTS
     : 0;
 
 const authorOf = ({ name, id }: Agent): Author => ({ name, id: id ?? null });

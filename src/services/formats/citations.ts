@@ -138,7 +138,7 @@ export async function cslItem(deps: FactDeps, view: RecordView): Promise<JsonObj
 }
 
 /** Most authors of a styled citation; the APA manual shortens longer lists. */
-const MOST_AUTHORS = 20;
+const MAX_AUTHORS = 20;
 
 /** A citation as a sentence, as the APA manual (7th edition) cites data and software. */
 export async function citationText(deps: FactDeps, view: RecordView): Promise<string> {
@@ -149,12 +149,12 @@ export async function citationText(deps: FactDeps, view: RecordView): Promise<st
       : agent.name,
   );
   const shown =
-    names.length <= MOST_AUTHORS
+    names.length <= MAX_AUTHORS
       ? names
-      : [...names.slice(0, MOST_AUTHORS - 1), `… ${names.at(-1)!}`];
+      : [...names.slice(0, MAX_AUTHORS - 1), `… ${names.at(-1)!}`];
   const last = shown.at(-1);
   const who =
-    shown.length > 1 && names.length <= MOST_AUTHORS
+    shown.length > 1 && names.length <= MAX_AUTHORS
       ? `${shown.slice(0, -1).join(", ")}, & ${last!}`
       : shown.join(", ");
   const version = facts.version === null ? "" : ` (Version ${facts.version})`;

@@ -27,14 +27,14 @@ export interface Column {
 }
 
 /** Most columns of one schema that a document lists. */
-export const MOST_COLUMNS = 10_000;
+export const MAX_COLUMNS = 10_000;
 
 /** The columns that the record of a schema describes. */
 export function columnsOf(schema: JsonObject): Column[] {
   const { properties } = schema;
   if (!isObject(properties)) return [];
   return Object.entries(properties)
-    .slice(0, MOST_COLUMNS)
+    .slice(0, MAX_COLUMNS)
     .flatMap(([name, property]) => {
       if (!isObject(property) || name.trim() === "") return [];
       const term = textOf(property["valueURL"] ?? property["value-url"]);

@@ -101,7 +101,7 @@ const PAGE = 1000;
 /** Folders with fewer files are no sets. */
 const LEAST_FILES = 2;
 /** Media types that one set of files names. */
-const MOST_TYPES = 5;
+const MAX_TYPES = 5;
 
 type FactDeps = Pick<Deps, "records" | "config" | "baseUrl">;
 
@@ -352,7 +352,7 @@ function fileSets(files: readonly File[]): JsonObject[] {
       "@id": `${pathInUrl(folder)}/`,
       name: folder,
       containedIn: { "@id": ARCHIVE },
-      encodingFormat: [...new Set(inside.map(({ mediaType }) => mediaType))].slice(0, MOST_TYPES),
+      encodingFormat: [...new Set(inside.map(({ mediaType }) => mediaType))].slice(0, MAX_TYPES),
       includes: [`${folder}/*`, `*/${folder}/*`],
     }));
 }

@@ -149,7 +149,7 @@ export async function datasheetHtml(
 }
 
 /** Files that the page in an archive lists; the others are in its metadata. */
-const MOST_FILES = 1000;
+const MAX_FILES = 1000;
 
 /** The datasheet for an archive of the crate, with its files; without the doctype. */
 export async function archivePage(
@@ -158,7 +158,7 @@ export async function archivePage(
   files: readonly string[],
 ): Promise<string> {
   const facts = await factsOf(deps, { record, bytes: record.document, etag: "" });
-  const listed = files.slice(0, MOST_FILES).map((path) => {
+  const listed = files.slice(0, MAX_FILES).map((path) => {
     const href = path.split("/").map(encodeURIComponent).join("/");
     return `<li><a href="./${href}">${htmlText(path)}</a></li>\n`;
   });

@@ -18,7 +18,7 @@ import {
   authorFields,
   creatorsOf,
   isHttp,
-  MOST,
+  MAX_AGENTS,
   readAgents,
   References,
   texts,
@@ -152,7 +152,7 @@ export async function factsOf(deps: FactDeps, view: RecordView): Promise<RecordF
       )[0] ?? null,
     access: accessOf(record),
     publications: texts(valuesOf(fields, ["citation", "associatedPublication", "subjectOf"]))
-      .slice(0, MOST)
+      .slice(0, MAX_AGENTS)
       .map((one) => (isHttp(one) ? one : plainLine(one))),
     basedOn: addresses(deps.baseUrl(), valuesOf(fields, ["isBasedOn", "derivedFrom"])),
     partOf: crate ? addressOf(deps.baseUrl(), crate.ark) : null,

@@ -9,7 +9,7 @@ import { linksFrom, linksTo, liveRecords } from "../records/links.js";
 import type { RecordFormat } from "./format.js";
 
 /** Statements of one record, in each direction; the evidence graph has longer chains. */
-const MOST_LINKS = 1000;
+const MAX_LINKS = 1000;
 const AGENTS = new Set(["user", "group", "organization", "project"]);
 const BY_CURIE = new Map(
   (Object.keys(PROVENANCE) as ProvenanceName[]).map((name) => [PROVENANCE[name].evi, name]),
@@ -48,8 +48,8 @@ const quoted = (text: string): string => `"${oneLine(text.replace(/[\\"]/g, "\\$
 export async function provN(deps: Pick<Deps, "records">, record: StoredRecord): Promise<string> {
   const predicates = [...BY_CURIE.keys()];
   const [[from], [to]] = await Promise.all([
-    linksFrom(deps, [record.ark], { predicates, limit: MOST_LINKS }),
-    linksTo(deps, [record.key], { predicates, limit: MOST_LINKS }),
+    linksFrom(deps, [record.ark], { predicates, limit: MAX_LINKS }),
+    linksTo(deps, [record.key], { predicates, limit: MAX_LINKS }),
   ]);
   const links = [
     ...from!.items.map(({ predicate, target }) => [predicate, record.ark, target] as const),

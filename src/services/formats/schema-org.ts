@@ -14,14 +14,14 @@ import { addressOf, contentAddress } from "./signposting.js";
 type FactDeps = Pick<Deps, "records" | "config" | "baseUrl">;
 
 /** Files, schemas and columns of one document: search engines read no more. */
-const MOST_FILES = 100;
-const MOST_SCHEMAS = 20;
-const MOST_VARIABLES = 200;
+const MAX_FILES = 100;
+const MAX_SCHEMAS = 20;
+const MAX_VARIABLES = 200;
 /** Characters of a description that Google Dataset Search accepts. */
 export const LEAST_DESCRIPTION = 50;
-const MOST_DESCRIPTION = 5000;
+const MAX_DESCRIPTION_CHARS = 5000;
 /** Characters of a name, which results show in one or two lines. */
-const MOST_NAME = 300;
+const MAX_NAME_CHARS = 300;
 /** Kinds whose pages carry the document for search engines. */
 export const INDEXED: readonly KindName[] = ["rocrate", "dataset", "software", "mlmodel"];
 
@@ -31,12 +31,9 @@ export const INDEXED: readonly KindName[] = ["rocrate", "dataset", "software", "
  */
 export async function schemaOrgJsonLd(deps: FactDeps, view: RecordView): Promise<JsonObject> {
   const facts = await factsOf(deps, view);
-  const { record, access, licence, fields } = facts;
+  const { record, access, licence } = facts;
   const distribution = access.isOpen ? await distributionOf(deps, facts) : [];
   const variables = await variablesOf(deps, facts);
-  const repository = textOf(fields.first("codeRepository")?.value);
-  const language = textOf(fields.first("programmingLanguage")?.value);
-  const creators = facts.creators.map(agentOf);
   return {
     "@context": { "@vocab": "https://schema.org/" },
     "@id": facts.url,
@@ -52,12 +49,7 @@ export async function schemaOrgJsonLd(deps: FactDeps, view: RecordView): Promise
       },
       ...(facts.doi === null ? [] : [`https://doi.org/${facts.doi}`]),
     ],
-    name: cutAtSentence(facts.title, MOST_NAME),
-    // The page as a whole is ignored where it is longer.
-    ...(facts.description === null
-      ? {}
-      : { description: cutAtSentence(facts.description, MOST_DESCRIPTION) }),
-    ...(creators.length === 0 ? {} : { creator: creators, author: creators }),
+    ...descriptiveMembers(facts),
     publisher: agentOf(facts.publisher),
     datePublished: facts.published,
     ...(facts.created === null ? {} : { dateCreated: facts.created }),
@@ -71,8 +63,7 @@ export async function schemaOrgJsonLd(deps: FactDeps, view: RecordView): Promise
     ...(facts.basedOn.length === 0 ? {} : { isBasedOn: facts.basedOn }),
     ...(facts.partOf === null ? {} : { isPartOf: { "@type": "Dataset", "@id": facts.partOf } }),
     ...(facts.publications.length === 0 ? {} : { citation: facts.publications }),
-    ...(repository === null ? {} : { codeRepository: repository }),
-    ...(language === null ? {} : { programmingLanguage: language }),
+    ...codeMembers(facts),
     ...(variables.length === 0 ? {} : { variableMeasured: variables }),
     ...(facts.type === "Dataset" && {
       includedInDataCatalog: {
@@ -84,6 +75,27 @@ export async function schemaOrgJsonLd(deps: FactDeps, view: RecordView): Promise
     }),
     ...(distribution.length === 0 ? {} : { distribution }),
     sdDatePublished: new Date(record.modifiedAt).toISOString().slice(0, 10),
+  };
+}
+
+function descriptiveMembers({ title, description, creators: agents }: RecordFacts): JsonObject {
+  const creators = agents.map(agentOf);
+  return {
+    name: cutAtSentence(title, MAX_NAME_CHARS),
+    // The page as a whole is ignored where it is longer.
+    ...(description === null
+      ? {}
+      : { description: cutAtSentence(description, MAX_DESCRIPTION_CHARS) }),
+    ...(creators.length === 0 ? {} : { creator: creators, author: creators }),
+  };
+}
+
+function codeMembers({ fields }: RecordFacts): JsonObject {
+  const repository = textOf(fields.first("codeRepository")?.value);
+  const language = textOf(fields.first("programmingLanguage")?.value);
+  return {
+    ...(repository === null ? {} : { codeRepository: repository }),
+    ...(language === null ? {} : { programmingLanguage: language }),
   };
 }
 
@@ -138,11 +150,11 @@ async function distributionOf(deps: FactDeps, facts: RecordFacts): Promise<JsonO
     encodingFormat: "application/zip",
   };
   const items: FileReference[] = [];
-  for await (const files of storedFiles(deps, record, { limit: MOST_FILES })) {
+  for await (const files of storedFiles(deps, record, { limit: MAX_FILES })) {
     for (const file of files) items.push(file);
-    if (items.length >= MOST_FILES) break;
+    if (items.length >= MAX_FILES) break;
   }
-  items.splice(MOST_FILES);
+  items.splice(MAX_FILES);
   const owners = await deps.records.findMany(items.map(({ ark }) => ark));
   const files = items.flatMap((file, index): JsonObject[] => {
     const owner = owners[index];
@@ -173,7 +185,7 @@ async function variablesOf(deps: FactDeps, { record, fields }: RecordFacts): Pro
           await deps.records.list({
             kind: "schema",
             crate: record.crate ?? record.ark,
-            limit: MOST_SCHEMAS,
+            limit: MAX_SCHEMAS,
           })
         ).items
       : ark === undefined
@@ -185,7 +197,7 @@ async function variablesOf(deps: FactDeps, { record, fields }: RecordFacts): Pro
         ? columnsOf(parseDocument(schema.document))
         : [],
     )
-    .slice(0, MOST_VARIABLES)
+    .slice(0, MAX_VARIABLES)
     .map(({ name, description, term, unit }) => ({
       "@type": "PropertyValue",
       name,

@@ -102,7 +102,7 @@ const LINKS_ROOM = 2_048;
 /** The links that lead to all others. */
 const MAIN_RELATIONS = ["cite-as", "linkset"];
 /** Bytes that Link and Content-Location may have together: clients such as Node.js read 16 KiB. */
-const LONGEST_HEADERS = 13_000;
+const MAX_HEADER_BYTES = 13_000;
 
 /**
  * Link header of a record's answer. Above 2 KiB it has the links to the identifier and to the link
@@ -116,7 +116,7 @@ export function linkHeader(links: readonly WebLink[], next: readonly string[], t
   const all = written(links);
   if (all.length <= LINKS_ROOM) return all;
   const fitting = [main, main.slice(0, 1), []].map(written);
-  return fitting.find(({ length }) => length + taken <= LONGEST_HEADERS) ?? "";
+  return fitting.find(({ length }) => length + taken <= MAX_HEADER_BYTES) ?? "";
 }
 
 const linkText = ({ href, rel, type, profile }: WebLink): string =>

@@ -11,7 +11,7 @@ import { KIND_NAMES, type KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { XML_DECLARATION, xmlText } from "../../model/markup.js";
 import { plainLine, plainText } from "../../model/texts.js";
-import type { StoredRecord } from "../../storage/records/port.js";
+import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { contentStates, isReadable } from "../files/content.js";
 import { attributionOf } from "../formats/attribution.js";
@@ -19,6 +19,7 @@ import { type Landmarks, landmarksOf } from "../records/list.js";
 import { within } from "../records/select.js";
 import { LEFT_OUT, OPEN } from "./oai-items.js";
 import { Statements } from "./rdf-text.js";
+import { pairs } from "../../pairs.js";
 
 /** Kinds of records that are datasets of a catalogue. */
 export const CATALOGUED: readonly KindName[] = ["dataset", "rocrate"];
@@ -27,7 +28,7 @@ const ACCESS = "http://publications.europa.eu/resource/authority/access-right/";
 const MEDIA_TYPES = "https://www.iana.org/assignments/media-types/";
 const SHA256 = "http://spdx.org/rdf/terms#checksumAlgorithm_sha256";
 /** Files of one dataset that the catalogue lists; the page of the dataset lists all. */
-const MOST_FILES = 100;
+const MAX_FILES = 100;
 /** Datasets that are described in one turn of the event loop. */
 const MAX_DATASETS_PER_TURN = 10;
 
@@ -67,8 +68,8 @@ export async function catalogPage(deps: Deps, after: string | undefined): Promis
   const catalog = describeCatalog(deps, statements);
   describeView(deps, statements, catalog, { after, next, total });
   const files = await filesOf(deps, page.items);
-  for (const [index, record] of page.items.entries()) {
-    const dataset = await describeDataset(deps, statements, record, files[index]!);
+  for (const [index, [record, own]] of pairs(page.items, files).entries()) {
+    const dataset = await describeDataset(deps, statements, record, own);
     statements.add(catalog, "dcat:dataset", dataset);
     if (index % MAX_DATASETS_PER_TURN === MAX_DATASETS_PER_TURN - 1) await eventLoop.nextTurn();
   }
@@ -153,7 +154,7 @@ async function filesOf(
       predicates: ["schema:encodesCreativeWork"],
       kinds: ["datadownload"],
       distinct: true,
-      limit: MOST_FILES,
+      limit: MAX_FILES,
     },
   );
   const arks = pages.map(({ items }) => items.map(({ source }) => source));
@@ -224,8 +225,7 @@ async function describeFiles(
 ): Promise<void> {
   const held = [record, ...files];
   const states = await contentStates(deps, held);
-  for (const [index, holder] of held.entries()) {
-    const { object, state, address } = states[index]!;
+  for (const [holder, { object, state, address }] of pairs(held, states)) {
     const elsewhere = holder === record ? content : landmarksOf(holder).content;
     const url = object && state === "stored" ? address : (elsewhere?.url ?? null);
     if (url === null || !(await isReadable(deps, holder, null))) continue;
@@ -235,24 +235,32 @@ async function describeFiles(
     to.text(distribution, "dcterms:title", holder.name);
     to.add(distribution, "dcat:accessURL", to.node(url, "rdfs:Resource"));
     to.add(distribution, "dcat:downloadURL", to.node(url, "rdfs:Resource"));
-    const type = object?.mediaType ?? elsewhere?.mediaType ?? null;
-    const media = type === null ? null : /^[\w.+-]+\/[\w.+-]+/.exec(type)?.[0];
-    if (media)
-      to.add(
-        distribution,
-        "dcat:mediaType",
-        to.node(MEDIA_TYPES + media.toLowerCase(), "dcterms:MediaType"),
-      );
+    const media = mediaTypeIri(object?.mediaType ?? elsewhere?.mediaType ?? "");
+    if (media) to.add(distribution, "dcat:mediaType", to.node(media, "dcterms:MediaType"));
     const terms = holder === record ? license : (landmarksOf(holder).license ?? license);
     if (terms !== null)
       to.add(distribution, "dcterms:license", to.node(terms, "dcterms:LicenseDocument"));
-    if (!object || url !== address) continue;
-    to.text(distribution, "dcat:byteSize", String(object.size), "xsd:nonNegativeInteger");
-    const checksum = to.node(`${page}#sha256`, "spdx:Checksum");
-    to.add(checksum, "spdx:algorithm", to.node(SHA256, "spdx:ChecksumAlgorithm"));
-    to.text(checksum, "spdx:checksumValue", object.sha256, "xsd:hexBinary");
-    to.add(distribution, "spdx:checksum", checksum);
+    if (object && url === address) describeBytes(to, distribution, page, object);
   }
+}
+
+/** IANA's page of a media type, without its parameters. */
+function mediaTypeIri(type: string): string | undefined {
+  const [name] = /^[\w.+-]+\/[\w.+-]+/.exec(type) ?? [];
+  return name && MEDIA_TYPES + name.toLowerCase();
+}
+
+function describeBytes(
+  to: Statements,
+  distribution: Term,
+  page: string,
+  { size, sha256 }: ObjectReference,
+): void {
+  to.text(distribution, "dcat:byteSize", String(size), "xsd:nonNegativeInteger");
+  const checksum = to.node(`${page}#sha256`, "spdx:Checksum");
+  to.add(checksum, "spdx:algorithm", to.node(SHA256, "spdx:ChecksumAlgorithm"));
+  to.text(checksum, "spdx:checksumValue", sha256, "xsd:hexBinary");
+  to.add(distribution, "spdx:checksum", checksum);
 }
 
 /** A date with the type that fits it; other text is no date, and is left out. */

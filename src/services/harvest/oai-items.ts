@@ -83,7 +83,7 @@ export function filtersOf(spec: string): SetFilters | undefined {
 }
 
 /** Links of one record that are read to find its projects. */
-const MOST_LINKS = 50;
+const MAX_LINKS = 50;
 
 /** The sets of each record, for its header. */
 export async function setsOf(
@@ -97,7 +97,7 @@ export async function setsOf(
       : await Promise.all([
           records.linksFrom(
             live.map(({ ark }) => ark),
-            { predicates: OF_PROJECT.in, distinct: true, limit: MOST_LINKS },
+            { predicates: OF_PROJECT.in, distinct: true, limit: MAX_LINKS },
           ),
           records.linksTo(
             live.map(({ key }) => key),
@@ -105,7 +105,7 @@ export async function setsOf(
               predicates: OF_PROJECT.out,
               kinds: ["project"],
               distinct: true,
-              limit: MOST_LINKS,
+              limit: MAX_LINKS,
             },
           ),
         ]);
@@ -143,7 +143,7 @@ export interface SetPage {
 }
 
 /** Owners that ListSets names: those of the most records. The sets of others can be harvested. */
-const MOST_OWNERS = 1000;
+const MAX_OWNERS = 1000;
 
 /**
  * A page of the sets with records: kinds and owners first, then crates, then projects.
@@ -190,7 +190,7 @@ async function kindSets(deps: Deps): Promise<NamedSet[]> {
 
 async function ownerSets(deps: Deps): Promise<NamedSet[]> {
   const { groups } = await within((signal) =>
-    deps.records.statistics({ ...DISCLOSED, by: ["owner"], limit: MOST_OWNERS }, signal),
+    deps.records.statistics({ ...DISCLOSED, by: ["owner"], limit: MAX_OWNERS }, signal),
   );
   const owners = groups.flatMap(({ values: [owner] }) => owner ?? []);
   const found = await deps.records.findMany(owners);

@@ -31,6 +31,7 @@ import {
   type SetPage,
   setsOf,
 } from "./oai-items.js";
+import { pairs } from "../../pairs.js";
 
 /** A metadata format of the repository. */
 interface OaiFormat {
@@ -289,8 +290,8 @@ async function writtenOf(
   );
   const written: string[] = [];
   let last: string | undefined;
-  for (const [index, item] of items.entries()) {
-    const text = await write(item, sets[index]!, format);
+  for (const [index, [item, own]] of pairs(items, sets).entries()) {
+    const text = await write(item, own, format);
     if (text !== undefined) {
       written.push(text);
       last = item.record.ark;

@@ -38,16 +38,16 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 /** RFC 3339; seconds may be left out, as some producers do. */
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)$/i;
 /** Longest name of a dataset, job or namespace, in characters. */
-const LONGEST_NAME = 2_000;
+const MAX_NAME_CHARS = 2_000;
 /** Problems of one request that are reported. */
-const MOST_PROBLEMS = 100;
+const MAX_PROBLEMS = 100;
 
 /** Collects every problem of a request, and reads its members with their places. */
 class Reader {
   readonly problems: ValidationItem[] = [];
 
   problem(loc: readonly (string | number)[], msg: string, type = "value_error"): void {
-    if (this.problems.length < MOST_PROBLEMS) this.problems.push({ loc: [...loc], msg, type });
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push({ loc: [...loc], msg, type });
   }
 
   object(value: JsonValue | undefined, loc: readonly (string | number)[]): JsonObject | undefined {
@@ -64,10 +64,10 @@ class Reader {
       this.problem([...loc, name], "Input should be a valid string", "string_type");
     else if (value === "")
       this.problem([...loc, name], "String should have at least 1 character", "string_too_short");
-    else if (value.length > LONGEST_NAME)
+    else if (value.length > MAX_NAME_CHARS)
       this.problem(
         [...loc, name],
-        `String should have at most ${LONGEST_NAME} characters`,
+        `String should have at most ${MAX_NAME_CHARS} characters`,
         "string_too_long",
       );
     else return value;
@@ -172,8 +172,8 @@ export interface LineageChange {
 
 const CONTEXT: JsonObject = { "@vocab": "https://schema.org/", evi: "https://w3id.org/EVI#" };
 /** Longest name and text of a record that is made from an event, in characters. */
-const [LONGEST_LABEL, LONGEST_TEXT] = [200, 20_000];
-const shortened = (text: string, most = LONGEST_LABEL): string =>
+const [MAX_LABEL_CHARS, MAX_TEXT_CHARS] = [200, 20_000];
+const shortened = (text: string, most = MAX_LABEL_CHARS): string =>
   text.length > most ? [...text].slice(0, most).join("") : text;
 const textIn = (facet: JsonValue | undefined, name: string): string | undefined => {
   const text = isObject(facet) ? facet[name] : undefined;
@@ -220,7 +220,7 @@ const namedDataset = ({ namespace, name }: Name, ark: string, owner: string): Js
   "@id": ark,
   "@type": "evi:Dataset",
   name: shortened(name),
-  description: shortened(`The dataset ${name} in ${namespace}.`, LONGEST_TEXT),
+  description: shortened(`The dataset ${name} in ${namespace}.`, MAX_TEXT_CHARS),
   owner,
   identifier: `${namespace}/${name}`,
 });
@@ -258,7 +258,7 @@ function otherNames({ facets }: Named): Name[] {
     const [namespace, name] = [textIn(other, "namespace"), textIn(other, "name")];
     return namespace === undefined ||
       name === undefined ||
-      Math.max(namespace.length, name.length) > LONGEST_NAME
+      Math.max(namespace.length, name.length) > MAX_NAME_CHARS
       ? []
       : [{ namespace, name }];
   });
@@ -318,7 +318,7 @@ function schemaOf(
         "@id": ark,
         "@type": "EVI:Schema",
         name: shortened(`Schema of ${name}`),
-        description: shortened(`Fields of the dataset ${name} in ${namespace}.`, LONGEST_TEXT),
+        description: shortened(`Fields of the dataset ${name} in ${namespace}.`, MAX_TEXT_CHARS),
         owner,
         type: "object",
         additionalProperties: true,
@@ -385,7 +385,7 @@ function softwareOf(job: Named, owner: string): LineageChange | undefined {
         name: shortened(path ?? job.name),
         description:
           descriptionIn(job.facets) ??
-          shortened(`Source code of the job ${job.name} in ${job.namespace}.`, LONGEST_TEXT),
+          shortened(`Source code of the job ${job.name} in ${job.namespace}.`, MAX_TEXT_CHARS),
         owner,
         ...said,
       },
@@ -438,7 +438,7 @@ function runChange(
         name: shortened(job.name),
         description:
           descriptionIn(job.facets) ??
-          shortened(`Run ${run.id} of the job ${job.name} in ${job.namespace}.`, LONGEST_TEXT),
+          shortened(`Run ${run.id} of the job ${job.name} in ${job.namespace}.`, MAX_TEXT_CHARS),
         owner,
         identifier: `urn:uuid:${run.id}`,
       };
@@ -465,7 +465,7 @@ function runChange(
 }
 
 const limited = (text: string | undefined): string | undefined =>
-  text === undefined ? undefined : shortened(text, LONGEST_TEXT);
+  text === undefined ? undefined : shortened(text, MAX_TEXT_CHARS);
 const descriptionIn = (facets: JsonObject): string | undefined =>
   limited(textIn(facets["documentation"], "description"));
 const textOf = (value: JsonValue | undefined): string | undefined =>

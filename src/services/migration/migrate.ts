@@ -119,13 +119,13 @@ export interface ObjectFigures {
   copied: number;
   /**
    * Objects that are missing or wrong in the target, with the reason; no more than
-   * {@link MOST_NAMED} of them are named.
+   * {@link MAX_NAMED} of them are named.
    */
   wrong: number;
   named: { sha256: string; reason: string }[];
 }
 
-const MOST_NAMED = 20;
+const MAX_NAMED = 20;
 /** Concurrency where neither store states a number; disks are fast with a few. */
 const CONCURRENT_OBJECTS = 4;
 
@@ -159,7 +159,7 @@ async function eachObject(task: ObjectsTask, copies: boolean): Promise<ObjectFig
     figures.needed++;
     if ("reason" in result) {
       figures.wrong++;
-      if (figures.named.length < MOST_NAMED)
+      if (figures.named.length < MAX_NAMED)
         figures.named.push({ sha256: object.sha256, reason: result.reason });
     } else {
       figures.bytes += result.size;

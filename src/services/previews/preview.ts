@@ -151,7 +151,7 @@ const SCHEMA_MEMBERS = [
   "conformsTo",
 ];
 /** References that are looked up. */
-const MOST_REFERENCES = 20;
+const MAX_REFERENCES = 20;
 
 /** The schema that a record names, or for a file the record that the file is of. */
 async function schemaOf(
@@ -181,7 +181,7 @@ async function found(
   records: Deps["records"],
   references: readonly string[],
 ): Promise<StoredRecord[]> {
-  const arks = references.slice(0, MOST_REFERENCES).flatMap((text) => lookupArk(text) ?? []);
+  const arks = references.slice(0, MAX_REFERENCES).flatMap((text) => lookupArk(text) ?? []);
   const all: StoredRecord[] = [];
   for (const ark of arks) {
     const answer = await records.find(ark);

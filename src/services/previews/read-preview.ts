@@ -32,7 +32,7 @@ import {
 /** Characters of a cell, and of a message. */
 const TABLE_CELL = 500;
 /** Errors of the rows that are shown. */
-const MOST_ERRORS = 1_000;
+const MAX_ERRORS = 1_000;
 
 const limitsOf = (bytes: number): TableLimits => ({
   ...DEFAULT_LIMITS,
@@ -89,7 +89,7 @@ async function textTable(
     check: (table) =>
       validateTable(once(stored), table, {
         patterns: "linear",
-        maxErrors: MOST_ERRORS,
+        maxErrors: MAX_ERRORS,
         limits: tableLimits,
       }),
   });
@@ -118,7 +118,7 @@ async function parquetTable(bytes: Uint8Array, { schema, limits }: Parts): Promi
     limits,
     isPart: columns.length > limits.columns,
     check: (table) =>
-      validateRows(feedOf(rows), table, { patterns: "linear", maxErrors: MOST_ERRORS }),
+      validateRows(feedOf(rows), table, { patterns: "linear", maxErrors: MAX_ERRORS }),
   });
 }
 

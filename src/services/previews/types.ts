@@ -134,23 +134,32 @@ export function decodedText(bytes: Buffer, cut: boolean): Decoded | undefined {
   return { text: new TextDecoder(charset).decode(bytes, { stream: cut }), charset };
 }
 
+const BYTE_ORDER_MARKS = [
+  [Buffer.of(0xff, 0xfe), "utf-16le"],
+  [Buffer.of(0xfe, 0xff), "utf-16be"],
+  [Buffer.of(0xef, 0xbb, 0xbf), "utf-8"],
+] as const;
+
 function charsetOf(bytes: Buffer, cut: boolean): string | undefined {
-  const [a, b, c] = bytes;
-  if (a === 0xff && b === 0xfe) return "utf-16le";
-  if (a === 0xfe && b === 0xff) return "utf-16be";
-  if (a === 0xef && b === 0xbb && c === 0xbf) return "utf-8";
-  const nuls = [0, 0];
-  let controls = 0;
+  for (const [mark, charset] of BYTE_ORDER_MARKS)
+    if (mark.equals(bytes.subarray(0, mark.length))) return charset;
+  let [evenNuls, oddNuls, controls] = [0, 0, 0];
   for (const [at, byte] of bytes.entries()) {
-    if (byte === 0) nuls[at % 2]!++;
-    else if (byte < 0x20 && (byte < 0x09 || byte > 0x0d) && byte !== 0x1b) controls++;
+    if (byte === 0) {
+      if (at % 2 === 0) evenNuls++;
+      else oddNuls++;
+    } else if (isControl(byte)) controls++;
   }
   const half = bytes.length / 2;
-  if (nuls[1]! > half * 0.7 && nuls[0]! < half * 0.1) return "utf-16le";
-  if (nuls[0]! > half * 0.7 && nuls[1]! < half * 0.1) return "utf-16be";
-  if (nuls[0]! + nuls[1]! > 0 || controls > bytes.length * CONTROL_SHARE) return undefined;
+  if (oddNuls > half * 0.7 && evenNuls < half * 0.1) return "utf-16le";
+  if (evenNuls > half * 0.7 && oddNuls < half * 0.1) return "utf-16be";
+  if (evenNuls + oddNuls > 0 || controls > bytes.length * CONTROL_SHARE) return undefined;
   const longest = cut ? 3 : 0;
   for (let missing = 0; missing <= longest && missing <= bytes.length; missing++)
     if (isUtf8(bytes.subarray(0, bytes.length - missing))) return "utf-8";
   return "windows-1252";
 }
+
+/** A control character that is neither white space nor the begin of a terminal's colours. */
+const isControl = (byte: number): boolean =>
+  byte < 0x20 && (byte < 0x09 || byte > 0x0d) && byte !== 0x1b;

@@ -14,6 +14,7 @@ import { expectedOf } from "../query-parameters.js";
 import { findLive } from "../records/find.js";
 import { changeRecord } from "../records/write.js";
 import { statedWithdrawal, successorProblem } from "../records/withdrawal.js";
+import { pairs } from "../../pairs.js";
 
 const EXPECTED = expectedOf(PUBLICATION_STATUSES);
 
@@ -300,9 +301,9 @@ export async function endEmbargoes(
     for (const crate of await records.findMany([...crates]))
       if (crate?.publicationStatus === "PUBLISHED") closed.delete(crate.ark);
     const found = await records.findMany(ended.map(({ ark }) => ark));
-    for (const [index, record] of found.entries())
+    for (const [{ revision }, record] of pairs(ended, found))
       if (
-        record?.revision === ended[index]!.revision &&
+        record?.revision === revision &&
         (record.crate === null || record.kind === "rocrate" || !closed.has(record.crate))
       )
         await endEmbargo({ records }, record, now);

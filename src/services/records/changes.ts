@@ -59,7 +59,7 @@ export interface FollowOptions {
 }
 
 /** Most identifiers of a filter. */
-const MOST_IDS = 1000;
+const MAX_IDS = 1000;
 /** Entries of the change log in one read. */
 const PAGE = 200;
 /** ms between two reads of the newest changes. */
@@ -276,12 +276,12 @@ function matcherOf({ kinds, owner, crate, ids }: ChangeFilter): (change: Changed
       });
     return ark?.key ?? "";
   };
-  if (ids && ids.length > MOST_IDS)
+  if (ids && ids.length > MAX_IDS)
     throw invalid(
       ["query", "filter", "ids"],
-      `List should have at most ${MOST_IDS} items`,
+      `List should have at most ${MAX_IDS} items`,
       "too_long",
-      { max_length: MOST_IDS },
+      { max_length: MAX_IDS },
     );
   const ofKinds = kinds && new Set(kinds);
   const ownerKey = owner === undefined ? undefined : keyOf(owner, "owner");

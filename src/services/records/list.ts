@@ -11,6 +11,7 @@ import type { Deps } from "../deps.js";
 import { checkOneOf, limitOf, type QueryStrings } from "../query-parameters.js";
 import { withoutForgotten } from "./forgotten.js";
 import { parseDocument, type RecordView, viewsOf } from "./view.js";
+import { pairs } from "../../pairs.js";
 
 /** Filters and order of a list. */
 export interface ListFilter {
@@ -146,7 +147,7 @@ export interface Landmarks {
 }
 
 /** Headers stay small: further items are in the link set of the record. */
-const MOST_ITEMS = 20;
+const MAX_ITEMS = 20;
 
 /** schema.org's term for each kind. */
 const SCHEMA_TYPES: Readonly<Record<KindName, string>> = {
@@ -196,7 +197,7 @@ export function landmarksOf(record: StoredRecord): Landmarks {
       references(document["license"])
         .map((url) => url.trim())
         .find(isUrl) ?? null,
-    authors: authors.filter(isUrl).slice(0, MOST_ITEMS),
+    authors: authors.filter(isUrl).slice(0, MAX_ITEMS),
     datePublished: references(document["datePublished"]).find((date) => date.trim() !== "") ?? null,
     keywords: references(document["keywords"]),
     schemaType: `https://schema.org/${SCHEMA_TYPES[record.kind]}`,
@@ -221,5 +222,5 @@ export async function totalsByKind({
 }: Pick<Deps, "records">): Promise<ReadonlyMap<KindName, number>> {
   const kinds = Object.keys(KINDS) as KindName[];
   const counts = await Promise.all(kinds.map((kind) => records.count({ kind })));
-  return new Map(kinds.map((kind, index) => [kind, counts[index]!]));
+  return new Map(pairs(kinds, counts));
 }

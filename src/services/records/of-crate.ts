@@ -9,7 +9,7 @@ type Reads = {
 /** Records in one read. */
 const PAGE = 200;
 /** Links of one record that are followed into a crate within a crate. */
-const MOST_PARTS = 100_000;
+const MAX_PARTS = 100_000;
 
 /**
  * The crates that the records of this one were minted for: a crate that came within another may have
@@ -142,7 +142,7 @@ export async function partsOf({ records }: Reads, root: StoredRecord): Promise<S
     const pages = await records.linksFrom(asked.splice(0, PAGE), {
       predicates: ["schema:hasPart"],
       distinct: true,
-      limit: MOST_PARTS,
+      limit: MAX_PARTS,
     });
     for (const { items } of pages) {
       for (const { target } of items) {

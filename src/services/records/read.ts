@@ -110,7 +110,7 @@ export function revisionParameter(raw: string): number {
 }
 
 /** Most revisions of one answer; also the default limit. */
-const MOST_REVISIONS = 1000;
+const MAX_REVISIONS = 1000;
 
 export interface HistoryPage {
   /** Revisions older than this one. */ before?: number;
@@ -193,7 +193,7 @@ export function historyParameters(query: QueryStrings): HistoryPage {
     return raw === undefined ? undefined : wholeNumber(problems, name, raw, { least: 1, most });
   };
   const before = read("before", 999_999_999);
-  const limit = read("limit", MOST_REVISIONS) ?? MOST_REVISIONS;
+  const limit = read("limit", MAX_REVISIONS) ?? MAX_REVISIONS;
   if (problems.length > 0) throw new ValidationError(problems);
   return { limit, ...(before === undefined ? {} : { before }) };
 }

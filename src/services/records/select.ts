@@ -288,30 +288,13 @@ class FilterReader {
   }
 
   #conditions(input: RecordFilterInput, loc: ValidationItem["loc"]): RecordFilter[] {
-    const { kind, name, nameIs, nameStartsWith, keyword, keywords, owner, owners, crate, status } =
-      input;
-    const parts: RecordFilter[] = [];
-    if (kind) parts.push({ kinds: this.#counted(kind) });
-    if (name != null) parts.push({ nameContains: name });
-    if (nameIs != null) parts.push({ nameIs });
-    if (nameStartsWith != null) parts.push({ nameStartsWith });
-    if (keyword != null) parts.push({ keywords: [keyword] });
-    if (keywords) parts.push({ keywords: this.#counted(keywords) });
-    if (owner != null) parts.push({ owners: this.#keys([owner], () => [...loc, "owner"]) });
-    if (owners)
-      parts.push({
-        owners: this.#keys(this.#counted(owners), (index) => [...loc, "owners", index]),
-      });
-    if (crate != null) parts.push({ crates: this.#arks([crate], () => [...loc, "crate"]) });
+    const parts = [...this.#valueConditions(input), ...this.#ownerConditions(input, loc)];
     for (const [field, { out, in: back }] of RELATIONS) {
       const id = input[field];
       if (id == null) continue;
       const [key] = this.#keys([id], () => [...loc, field]);
       if (key !== undefined) parts.push({ linked: { key, out, in: back } });
     }
-    if (input.format) parts.push({ formats: this.#counted(input.format) });
-    if (status) parts.push({ statuses: this.#counted(status) });
-    if (input.licence) parts.push({ licences: this.#counted(input.licence).map(licenceName) });
     const score = this.#score(input, loc);
     if (score) parts.push({ score });
     if (input.text != null) parts.push({ text: this.#text(input.text, [...loc, "text"]) });
@@ -327,6 +310,35 @@ class FilterReader {
       const range = input[field];
       if (range) parts.push({ [field]: this.#range(range, [...loc, field]) });
     }
+    return parts;
+  }
+
+  #valueConditions(input: RecordFilterInput): RecordFilter[] {
+    const { kind, name, nameIs, nameStartsWith, keyword, keywords } = input;
+    const parts: RecordFilter[] = [];
+    if (kind) parts.push({ kinds: this.#counted(kind) });
+    if (name != null) parts.push({ nameContains: name });
+    if (nameIs != null) parts.push({ nameIs });
+    if (nameStartsWith != null) parts.push({ nameStartsWith });
+    if (keyword != null) parts.push({ keywords: [keyword] });
+    if (keywords) parts.push({ keywords: this.#counted(keywords) });
+    if (input.format) parts.push({ formats: this.#counted(input.format) });
+    if (input.status) parts.push({ statuses: this.#counted(input.status) });
+    if (input.licence) parts.push({ licences: this.#counted(input.licence).map(licenceName) });
+    return parts;
+  }
+
+  #ownerConditions(
+    { owner, owners, crate }: RecordFilterInput,
+    loc: ValidationItem["loc"],
+  ): RecordFilter[] {
+    const parts: RecordFilter[] = [];
+    if (owner != null) parts.push({ owners: this.#keys([owner], () => [...loc, "owner"]) });
+    if (owners)
+      parts.push({
+        owners: this.#keys(this.#counted(owners), (index) => [...loc, "owners", index]),
+      });
+    if (crate != null) parts.push({ crates: this.#arks([crate], () => [...loc, "crate"]) });
     return parts;
   }
 

@@ -1,7 +1,7 @@
 import { eventLoop, MAX_BYTES_PER_TURN } from "../../event-loop-budget.js";
 import { invalid } from "../../errors.js";
 import { arkKey, referencedArk, sameArk } from "../../identifiers/ark.js";
-import { type JsonObject, type JsonValue, listOf } from "../../model/field.js";
+import { type Backlink, type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import { type Kind, type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { StoredRecord } from "../../storage/records/port.js";
@@ -9,6 +9,7 @@ import { damaged } from "../../storage/records/refusals.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { isShortened, withoutForgotten } from "./forgotten.js";
+import { pairs } from "../../pairs.js";
 
 /** A record as one caller sees it. */
 export interface RecordView {
@@ -73,12 +74,14 @@ const encoder = new TextEncoder();
 export const documentBytes = (document: JsonObject): Uint8Array =>
   encoder.encode(JSON.stringify(document));
 
-const derivedFields = new Map<KindName, string[]>(
-  Object.values(KINDS).map((kind) => [
-    kind.name,
-    Object.keys(kind.fields).filter((name) => kind.fields[name]!.backlink),
+const derivedFields = Object.fromEntries(
+  Object.values(KINDS).map(({ name, fields }) => [
+    name,
+    Object.entries(fields).flatMap(([field, { backlink }]) =>
+      backlink ? [{ field, backlink }] : [],
+    ),
   ]),
-);
+) as Record<KindName, { field: string; backlink: Backlink }[]>;
 
 /** The user itself and administrators see account fields. */
 export const seesPrivate = (record: StoredRecord, caller: Caller | null): boolean =>
@@ -105,7 +108,7 @@ export function plainView(record: StoredRecord): RecordView | undefined {
 export function isPlain(record: StoredRecord): boolean {
   return (
     !KINDS[record.kind].closed &&
-    (record.newestBacklink === 0 || derivedFields.get(record.kind)!.length === 0)
+    (record.newestBacklink === 0 || derivedFields[record.kind].length === 0)
   );
 }
 
@@ -121,78 +124,82 @@ export async function viewsOf(
   after?: BacklinkPositions,
 ): Promise<RecordView[]> {
   const records = await withoutForgotten(deps, stored);
-  const views: (RecordView | undefined)[] = records.map((record) =>
-    isPlain(record)
-      ? {
-          record,
-          bytes: record.document,
-          ...(!isShortened(record)
-            ? { etag: etagOf(record) }
-            : { etag: etagOf(record, "f"), past: parseDocument(record.document) }),
-        }
-      : undefined,
-  );
-  for (const name of new Set(
-    records.filter((record) => !isPlain(record)).map((record) => record.kind),
-  )) {
-    const kind = KINDS[name];
-    const indexes = records.flatMap((record, index) =>
-      record.kind === name && !views[index] ? [index] : [],
-    );
-    const documents: JsonObject[] = [];
-    let parsed = 0;
-    for (const index of indexes) {
-      const { document } = records[index]!;
-      documents.push(parseDocument(document));
-      if ((parsed += document.length) < MAX_BYTES_PER_TURN) continue;
-      parsed = 0;
-      await eventLoop.nextTurn();
-    }
-    const next = await addBacklinks(
-      deps,
-      kind,
-      indexes.map((index) => records[index]!),
-      documents,
-      after,
-    );
-    for (const [at, index] of indexes.entries()) {
-      const record = records[index]!;
-      await eventLoop.turnFor(record.document.length);
-      const whole = kind.closed && seesPrivate(record, caller);
-      const document = whole ? documents[at]! : publicView(kind, documents[at]!);
-      views[index] = {
-        record,
-        bytes: documentBytes(document),
-        etag: etagOf(record, whole ? "p" : ""),
-        ...(next[at] ? { next: next[at] } : {}),
-      };
-    }
+  const views = new Map<StoredRecord, RecordView>();
+  for (const record of records) if (isPlain(record)) views.set(record, storedView(record));
+  const others = records.filter((record) => !views.has(record));
+  for (const name of new Set(others.map(({ kind }) => kind))) {
+    const ofKind = others.filter(({ kind }) => kind === name);
+    for (const view of await derivedViews(deps, KINDS[name], ofKind, caller, after))
+      views.set(view.record, view);
   }
-  return views as RecordView[];
+  return records.map((record) => views.get(record)!);
+}
+
+const storedView = (record: StoredRecord): RecordView => ({
+  record,
+  bytes: record.document,
+  ...(isShortened(record)
+    ? { etag: etagOf(record, "f"), past: parseDocument(record.document) }
+    : { etag: etagOf(record) }),
+});
+
+/** Records of one kind with derived entries, and without what the caller may not see. */
+async function derivedViews(
+  deps: Deps,
+  kind: Kind,
+  records: readonly StoredRecord[],
+  caller: Caller | null,
+  after: BacklinkPositions | undefined,
+): Promise<RecordView[]> {
+  const drafts: ViewDraft[] = [];
+  let parsed = 0;
+  for (const record of records) {
+    drafts.push({ record, document: parseDocument(record.document) });
+    if ((parsed += record.document.length) < MAX_BYTES_PER_TURN) continue;
+    parsed = 0;
+    await eventLoop.nextTurn();
+  }
+  await addBacklinks(deps, kind, drafts, after);
+  const views: RecordView[] = [];
+  for (const { record, document, next } of drafts) {
+    await eventLoop.turnFor(record.document.length);
+    const isWhole = kind.closed === true && seesPrivate(record, caller);
+    views.push({
+      record,
+      bytes: documentBytes(isWhole ? document : publicView(kind, document)),
+      etag: etagOf(record, isWhole ? "p" : ""),
+      ...(next ? { next } : {}),
+    });
+  }
+  return views;
+}
+
+/** A record while derived entries are added to its document. */
+interface ViewDraft {
+  record: StoredRecord;
+  document: JsonObject;
+  /** Positions of truncated lists. */
+  next?: Record<string, string>;
 }
 
 /**
- * Adds derived entries after the client's statements, without duplicates; returns the positions of
- * truncated lists.
+ * Adds derived entries after the client's statements, without duplicates.
  * @param after continues there: lists that were complete are left empty
  */
 async function addBacklinks(
   deps: Deps,
   kind: Kind,
-  records: readonly StoredRecord[],
-  documents: readonly JsonObject[],
+  drafts: readonly ViewDraft[],
   after?: BacklinkPositions,
-): Promise<(BacklinkPositions | undefined)[]> {
-  const next: (Record<string, string> | undefined)[] = records.map(() => undefined);
-  const keys = records.map((record) => record.key);
-  for (const name of derivedFields.get(kind.name)!) {
-    const backlink = kind.fields[name]!.backlink!;
+): Promise<void> {
+  const keys = drafts.map(({ record }) => record.key);
+  for (const { field: name, backlink } of derivedFields[kind.name]) {
     const kinds = (
       typeof backlink.kind === "string" ? [backlink.kind] : backlink.kind
     ) as KindName[];
     const position = after && (Object.hasOwn(after, name) ? after[name] : null);
     if (position === null) {
-      for (const document of documents) if (Array.isArray(document[name])) document[name] = [];
+      for (const { document } of drafts) if (Array.isArray(document[name])) document[name] = [];
       continue;
     }
     const pages = await deps.records.linksTo(keys, {
@@ -201,9 +208,9 @@ async function addBacklinks(
       limit: deps.config.BACKLINK_LIMIT,
       ...(position === undefined ? {} : { after: position }),
     });
-    for (const [index, page] of pages.entries()) {
-      const document = documents[index]!;
-      if (page.next !== undefined) (next[index] ??= {})[name] = page.next;
+    for (const [draft, page] of pairs(drafts, pages)) {
+      const { document } = draft;
+      if (page.next !== undefined) (draft.next ??= {})[name] = page.next;
       const stated = document[name] ?? [];
       if (!Array.isArray(stated)) continue;
       const seen = entryKeys(stated);
@@ -217,7 +224,6 @@ async function addBacklinks(
       if (derived.length > 0 || after) document[name] = [...(after ? [] : stated), ...derived];
     }
   }
-  return next;
 }
 
 /** Entries of a list are the same with equal keys: an identifier in any spelling. */
@@ -240,12 +246,12 @@ export async function withoutDerived(
   document: JsonObject,
   seen?: JsonObject,
 ): Promise<JsonObject> {
-  const names = derivedFields.get(record.kind)!.filter((name) => Array.isArray(document[name]));
-  if (names.length === 0 || record.newestBacklink === 0) return document;
+  const fields = derivedFields[record.kind].filter(({ field }) => Array.isArray(document[field]));
+  if (fields.length === 0 || record.newestBacklink === 0) return document;
   const stored = parseDocument(record.document);
   const shown = seen ?? (await withEverything(deps, record));
   const own = { ...document };
-  for (const name of names) {
+  for (const { field: name } of fields) {
     const sent = listOf(document[name]);
     const before = entryKeys(stored[name]);
     const derived = entryKeys(shown[name]);

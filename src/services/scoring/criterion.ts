@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../model/field.js";
 import { isObject, listOf } from "../../model/field.js";
-import { type CrateFacts, MOST_EVIDENCE, type Share } from "./facts/fields.js";
+import { type CrateFacts, MAX_EVIDENCE, type Share } from "./facts/fields.js";
 
 export type Status = "met" | "partly" | "not_met" | "not_applicable";
 
@@ -58,7 +58,7 @@ export function evidenceOf(...shares: readonly Share[]): string[] {
       ...shares.flatMap(({ lacking }) => lacking),
       ...shares.flatMap(({ having }) => having),
     ]),
-  ].slice(0, MOST_EVIDENCE);
+  ].slice(0, MAX_EVIDENCE);
 }
 
 /** `2 of 3 files have a format`; `no files are described` where there are none. */

@@ -17,6 +17,7 @@ import type { Criterion, Status } from "./criterion.js";
 import { type CrateFacts, Share } from "./facts/fields.js";
 import { type Grounds, gather, type NamedTable } from "./facts/gather.js";
 import { Breather, statesOf } from "./facts/relations.js";
+import { pairs } from "../../pairs.js";
 
 /** The result of one criterion. */
 export interface CriterionScore {
@@ -114,7 +115,7 @@ const RULES = 2;
  * A score that depends on more records beside its crates is not stored: checking its validity would
  * take as long as computing it.
  */
-const MOST_OUTSIDE = 20_000;
+const MAX_OUTSIDE = 20_000;
 
 /** The stored form of a score; one hash covers the states. */
 interface StoredBody {
@@ -126,7 +127,7 @@ interface StoredBody {
 }
 
 /** Most totals of earlier revisions that are kept. */
-const MOST_EARLIER = 100;
+const MAX_EARLIER = 100;
 
 /** Text that differs after every change of the data that a score depends on. */
 function stateText(
@@ -147,7 +148,7 @@ export function storedScore(
   whole: boolean,
   before?: StoredScore,
 ): StoredScore | undefined {
-  if (outside.size > MOST_OUTSIDE) return undefined;
+  if (outside.size > MAX_OUTSIDE) return undefined;
   const earlier = before
     ? pointsOf(before).filter((point) => point.revision < answer.revision)
     : [];
@@ -155,7 +156,7 @@ export function storedScore(
     crates: [...crates.keys()],
     outside: [...outside.keys()],
     answer,
-    earlier: earlier.slice(-MOST_EARLIER),
+    earlier: earlier.slice(-MAX_EARLIER),
   };
   return {
     crate: answer.rocrateIdentifier,
@@ -192,11 +193,7 @@ export async function currentScore(
   const crateStates: [string, string][] = [];
   for (const crate of found) crateStates.push([crate!.ark, await stateOf(deps, crate!)]);
   const states = await statesOf(deps.records, outside, new Breather(signal));
-  return stateText(
-    deps.config.ARK_NAAN,
-    crateStates,
-    outside.map((ark, index) => [ark, states[index]!]),
-  ) === kept.state
+  return stateText(deps.config.ARK_NAAN, crateStates, pairs(outside, states)) === kept.state
     ? answer
     : undefined;
 }
@@ -300,7 +297,8 @@ interface Work {
   sequence: number;
   answer: Promise<AiReadyScore>;
 }
-const going = new WeakMap<Deps["records"], Map<string, Work>>();
+/** By record store and crate. */
+const runningScores = new WeakMap<Deps["records"], Map<string, Work>>();
 
 /**
  * The AI-readiness score of the current version of a crate: the stored score, as long as no data
@@ -367,8 +365,8 @@ function workedOut(
   sequence: number,
   signal: AbortSignal,
 ): Promise<AiReadyScore> {
-  let works = going.get(deps.records);
-  if (!works) going.set(deps.records, (works = new Map()));
+  let works = runningScores.get(deps.records);
+  if (!works) runningScores.set(deps.records, (works = new Map()));
   const same = works.get(root.ark);
   if (same?.sequence === sequence) return same.answer;
   const answer = deps.scoreLimit.run(signal, (either) => workOut(deps, root, either));

@@ -24,6 +24,7 @@ import { withoutForgotten } from "../records/forgotten.js";
 import { keywordsOf } from "../records/reserved.js";
 import { filterOf, type RecordFilterInput } from "../records/select.js";
 import { parseDocument } from "../records/view.js";
+import { pairs } from "../../pairs.js";
 
 export type SearchMode = "basic" | "semantic";
 export interface SearchRequest {
@@ -118,10 +119,10 @@ export interface Found {
   ms: number;
 }
 
-export const MOST_RESULTS = 100;
+export const MAX_RESULTS = 100;
 export const LARGEST_OFFSET = 10_000;
 /** Values of one facet in one answer. */
-export const MOST_FACET_VALUES = 100;
+export const MAX_FACET_VALUES = 100;
 
 /**
  * Finds live records by their public contents, without reading the records.
@@ -132,7 +133,7 @@ export async function find(deps: Deps, request: SearchRequest): Promise<Found> {
   const { query, limit, facets, explain = false } = request;
   const problems = [
     ...queryProblems(deps, query),
-    ...range("limit", limit, 1, MOST_RESULTS),
+    ...range("limit", limit, 1, MAX_RESULTS),
     ...range("offset", request.offset, 0, LARGEST_OFFSET),
     ...(facets ? facetProblems(facets) : []),
   ];
@@ -261,9 +262,9 @@ function facetProblems({ by, limit }: FacetsRequest): ValidationItem[] {
     { loc: ["query", "facets"], msg: `Value error, ${msg}`, type: "value_error" },
   ];
   if (new Set(by).size < by.length) return refused("each facet is counted once: name it once");
-  return limit >= 1 && limit <= MOST_FACET_VALUES
+  return limit >= 1 && limit <= MAX_FACET_VALUES
     ? []
-    : refused(`a facet has from 1 to ${MOST_FACET_VALUES} values in an answer`);
+    : refused(`a facet has from 1 to ${MAX_FACET_VALUES} values in an answer`);
 }
 
 /** Facets whose values are records. */
@@ -362,9 +363,9 @@ export async function searchAnswer(
     deps,
     live.map(({ record }) => record),
   );
-  const results = live.map((hit, index): SearchResult => ({
-    ...summaryOf(clean[index]!),
-    ...hit.shown,
+  const results = pairs(live, clean).map(([{ shown }, record]): SearchResult => ({
+    ...summaryOf(record),
+    ...shown,
   }));
   return {
     query,

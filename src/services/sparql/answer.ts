@@ -81,8 +81,8 @@ function replaced(error: unknown, text: string, { text: asked, placeOf }: Scanne
  * Most accepted queries in the cache, and the longest of them: programs send the same queries again
  * and again.
  */
-const REMEMBERED = 200;
-const LONGEST_REMEMBERED = 10_000;
+const MAX_CACHED_QUERIES = 200;
+const MAX_CACHED_QUERY_CHARS = 10_000;
 
 /** A rewritten query is longer and deeper than the original, and is not untrusted text any more. */
 const GENERATED: ScanLimits = { SPARQL_MAX_QUERY_BYTES: 2 ** 24, SPARQL_MAX_DEPTH: 1_000 };
@@ -105,7 +105,7 @@ export class QueryGuard {
   #closed = false;
   readonly #line: FairLine;
   /** By base and text; the oldest first. */
-  readonly #passed = new LRUCache<string, Checked>({ max: REMEMBERED });
+  readonly #passed = new LRUCache<string, Checked>({ max: MAX_CACHED_QUERIES });
 
   readonly #limits: GuardLimits;
   readonly #cpu: CpuPool;
@@ -141,7 +141,7 @@ export class QueryGuard {
       (await this.#parsed(scanned.text, base, asker).catch((error: unknown) => {
         throw replaced(error, scanned.text, scanned);
       }));
-    if (scanned.text.length <= LONGEST_REMEMBERED) this.#passed.set(key, checked);
+    if (scanned.text.length <= MAX_CACHED_QUERY_CHARS) this.#passed.set(key, checked);
     const { narrowed, columns } = checked;
     const shown = named(narrowed === undefined ? scanned : scan(narrowed, GENERATED), columns);
     const meant = inTotalOrder(plainTokens(shown, oneSpelling));
@@ -361,7 +361,7 @@ const MEMORY = 600_000;
 /** Queries of that kind that are tolerated. */
 const LENIENCE = 1;
 const LONGEST = 3_600_000;
-const MOST_CALLERS = 10_000;
+const MAX_CALLERS = 10_000;
 
 interface Record {
   strikes: number;
@@ -375,7 +375,7 @@ export class Penalties {
    * Drops the caller without an offence for the longest time: a flood of addresses must not free a
    * caller who must wait. Looking a caller up is no offence.
    */
-  readonly #callers = new LRUCache<string, Record>({ max: MOST_CALLERS });
+  readonly #callers = new LRUCache<string, Record>({ max: MAX_CALLERS });
 
   readonly #penalty: number;
   readonly #memory: SharedMemory;

@@ -10,6 +10,7 @@ import { KINDS } from "../../model/kinds.js";
 import { boundsForDocuments } from "../../rdf/contexts.js";
 import { boundedGraphs } from "../../rdf/graph.js";
 import { refuseUnknownContexts, statementsOf } from "../records/reserved.js";
+import { pairs } from "../../pairs.js";
 
 /** One broken constraint: a `sh:ValidationResult` in plain words. */
 export interface ShapeResult {
@@ -139,10 +140,10 @@ export async function* entitiesToValidate(document: JsonObject): AsyncGenerator<
         },
       ]);
     });
-    yield batch.map(({ ark, kind, id }, index) => ({
+    yield pairs(batch, graphs).map(([{ ark, kind, id }, { quads }]) => ({
       ark,
       kind,
-      quads: graphs[index]!.quads,
+      quads,
       shownAs: id,
     }));
   }

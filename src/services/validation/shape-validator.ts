@@ -61,7 +61,7 @@ const UNICODE_VALIDATIONS: readonly (readonly [NamedNode, Compile])[] = [
   [term("sh:datatype"), datatype],
 ];
 
-const LONGEST_VALUE = 200;
+const MAX_VALUE_CHARS = 200;
 const SAME_AS = expandCurie("schema:sameAs");
 const TYPE = expandCurie("rdf:type");
 
@@ -164,7 +164,7 @@ function aliasOf(ark: string, quads: readonly Quad[]): string | undefined {
 function valueOf({ value }: ValidationResult): string | null {
   const text = value?.term?.value;
   if (text === undefined) return null;
-  return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text;
+  return text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS)}…` : text;
 }
 
 const local = (iri: string): string => iri.replace(/.*[/#]/, "");

@@ -80,7 +80,7 @@ async function runValidation(
 /** Records read and validated together. */
 const BATCH = 100;
 /** Longest body, in bytes, that may hold only the identifier of a stored record. */
-const LONGEST_REQUEST = 4096;
+const MAX_REQUEST_BYTES = 4096;
 
 /**
  * Validates a record by the SHACL shape of its kind (`ontology/shapes.ttl`) and stores nothing: a
@@ -105,7 +105,7 @@ export async function validateShapes(
     VALIDATE_MAX_RESULTS: results,
     MAX_JSON_DEPTH: maxDepth,
   } = deps.config;
-  const asked = input.length <= LONGEST_REQUEST ? readSent(input, maxDepth) : undefined;
+  const asked = input.length <= MAX_REQUEST_BYTES ? readSent(input, maxDepth) : undefined;
   const evaluated =
     asked && Object.keys(asked).every((key) => key === "@id")
       ? await stored(deps, asked["@id"])

@@ -5,6 +5,7 @@ import type { Finding } from "../../model/findings.js";
 import type { ChangedText, StoredVector, RecordStore } from "../../storage/records/port.js";
 import type { Submission } from "../../storage/records/port/submissions.js";
 import type { Deps } from "../deps.js";
+import { pairs } from "../../pairs.js";
 
 /**
  * Every code of a finding about the computation of vectors; stable, documented in
@@ -53,9 +54,9 @@ const sameDigest = (a: Uint8Array | null, b: Uint8Array): boolean =>
   a !== null && Buffer.compare(a, b) === 0;
 
 /** Changes in one step. */
-const STEP = 64;
+const CHANGES_PER_STEP = 64;
 /** Vectors of other models that are removed at a time, so that no write waits for long. */
-const FORGOTTEN_AT_ONCE = 500;
+const MAX_VECTORS_PER_REMOVAL = 500;
 /** Shorter than any server's limit: a server that refuses this text refuses every text. */
 const HARMLESS = "data";
 
@@ -86,7 +87,7 @@ export async function embedChanges(
   let after = await records.vectorsReach(model);
   for (;;) {
     signal.throwIfAborted();
-    const { texts, to } = await records.changedTexts(model, after, STEP);
+    const { texts, to } = await records.changedTexts(model, after, CHANGES_PER_STEP);
     if (to === undefined) break;
     const vectors = await embed(embedder, latest(texts), signal, kept);
     const isMine = await records.storeVectors(model, { after, to, vectors });
@@ -95,7 +96,7 @@ export async function embedChanges(
     kept.changes += texts.length;
     report(kept);
   }
-  while ((await records.forgetVectors(model, FORGOTTEN_AT_ONCE)) > 0) signal.throwIfAborted();
+  while ((await records.forgetVectors(model, MAX_VECTORS_PER_REMOVAL)) > 0) signal.throwIfAborted();
   return kept;
 }
 
@@ -143,7 +144,7 @@ async function passages(
       wanted.map(({ text }) => text),
       signal,
     );
-    return wanted.map(({ ark, digest }, index) => ({ ark, digest, vector: vectors[index]! }));
+    return pairs(wanted, vectors).map(([{ ark, digest }, vector]) => ({ ark, digest, vector }));
   } catch (error) {
     if (!(error instanceof EmbeddingsRefused)) throw error;
     const [first] = wanted;
@@ -164,7 +165,7 @@ async function passages(
 /** The owner of vector jobs: the registry itself, which is not an ARK. */
 const BY_ITSELF = "registry";
 /** Most records with a refused text that a submission names. */
-const MOST_NAMED = 10;
+const MAX_NAMED = 10;
 
 interface VectorsInput {
   model: string;
@@ -230,7 +231,7 @@ export function vectorsHandler({ records, embedder, log }: Deps): JobHandler {
       return fail(vectorFinding("EMBEDDINGS_REFUSED", error.message));
     }
     const warnings = kept.refused
-      .slice(0, MOST_NAMED)
+      .slice(0, MAX_NAMED)
       .map(({ ark, message }) => vectorFinding("NOT_EMBEDDED", `${ark}: ${message}`));
     if (kept.refused.length > 0)
       log.warn(

@@ -346,7 +346,7 @@ export const BEHIND_NUMBERS = ":";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 /** Longer words are not checked for one wrong letter. */
-const LONGEST = 64;
+const MAX_CORRECTED_WORD_CHARS = 64;
 
 /**
  * Possible corrections of a word: all with one letter less, more, another one, or two swapped.
@@ -355,7 +355,7 @@ const LONGEST = 64;
  */
 export function oneLetterOff(word: string): string[] {
   const letters = [...word];
-  if (tolerance(word) === 0 || letters.length > LONGEST) return [];
+  if (tolerance(word) === 0 || letters.length > MAX_CORRECTED_WORD_CHARS) return [];
   const found = new Set<string>();
   for (let at = 0; at <= letters.length; at++) {
     const before = letters.slice(0, at).join("");

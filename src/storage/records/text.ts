@@ -49,19 +49,19 @@ export const keywordsOf = ({ keywords }: RecordState): string[] =>
   [...new Set(keywords.map(wordOf))].filter((word) => word !== "");
 
 /** Longest keyword that an index holds; of longer ones the beginning counts. */
-const LONGEST_KEYWORD = 500;
+const MAX_KEYWORD_CHARS = 500;
 
 /** A keyword as the index holds it. */
 export const shortWord = (word: string): string =>
-  word.length > LONGEST_KEYWORD ? word.slice(0, LONGEST_KEYWORD).toWellFormed() : word;
+  word.length > MAX_KEYWORD_CHARS ? word.slice(0, MAX_KEYWORD_CHARS).toWellFormed() : word;
 
 /** Characters of a name by which lists are ordered; an index holds no more of it. */
-const LONGEST_SORTED_NAME = 200;
+const MAX_SORTED_NAME_CHARS = 200;
 
 /** The beginning of a name without case. */
 export const sortedName = (folded: string): string =>
-  folded.length > LONGEST_SORTED_NAME
-    ? folded.slice(0, LONGEST_SORTED_NAME).toWellFormed()
+  folded.length > MAX_SORTED_NAME_CHARS
+    ? folded.slice(0, MAX_SORTED_NAME_CHARS).toWellFormed()
     : folded;
 
 /** What a stored document that states a licence holds. */

@@ -242,8 +242,8 @@ export class TransferRefused extends Error {
 }
 
 /** Where a chunk of rows ends, independent of how many rows the store reads at a time. */
-const MOST_ROWS = 1000;
-const MOST_BYTES = 2 ** 20;
+const MAX_ROWS = 1000;
+const MAX_BYTES = 2 ** 20;
 
 const sizeOf = (value: TransferValue): number =>
   value instanceof Uint8Array ? value.byteLength : typeof value === "string" ? value.length : 8;
@@ -262,7 +262,7 @@ export async function* chunksOf(
       rows.push(row);
       sent++;
       for (const value of row) bytes += sizeOf(value);
-      if (rows.length < MOST_ROWS && bytes < MOST_BYTES) continue;
+      if (rows.length < MAX_ROWS && bytes < MAX_BYTES) continue;
       yield { table, rows };
       rows = [];
       bytes = 0;

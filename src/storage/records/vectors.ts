@@ -314,7 +314,7 @@ const PAGE_BYTES = 4 * 2 ** 20;
  * Rows of a page while the length of the vectors is unknown, and at most: short ones, and removed
  * ones, take memory too.
  */
-const [FEW_ROWS, MOST_ROWS] = [16, 10_000];
+const [FIRST_PAGE_ROWS, MAX_ROWS] = [16, 10_000];
 /** ms before another attempt to hold vectors that were too many: meanwhile none is read in vain. */
 const REFUSED_FOR = 600_000;
 
@@ -375,13 +375,10 @@ export class VectorsInMemory {
   get pageRows(): number {
     const { dimension } = this.#matrix;
     return dimension === 0
-      ? FEW_ROWS
+      ? FIRST_PAGE_ROWS
       : Math.max(
           1,
-          Math.min(
-            MOST_ROWS,
-            Math.floor(PAGE_BYTES / (dimension * Float32Array.BYTES_PER_ELEMENT)),
-          ),
+          Math.min(MAX_ROWS, Math.floor(PAGE_BYTES / (dimension * Float32Array.BYTES_PER_ELEMENT))),
         );
   }
 

@@ -18,7 +18,7 @@ export interface SharedMemory {
   remember(key: string, value: string, lifetime: number): Promise<void>;
 }
 
-const MOST_KEYS = 100_000;
+const MAX_KEYS = 100_000;
 
 /** Memory of a single node. Callers store their own values, so there is nothing to recall. */
 export class LocalMemory implements SharedMemory {
@@ -37,7 +37,7 @@ export class LocalMemory implements SharedMemory {
       // Only the oldest window is dropped: a flood of names must not reset the limit of a name that
       // is blocked.
       this.#windows.delete(key);
-      if (this.#windows.size >= MOST_KEYS) this.#windows.delete(this.#windows.keys().next().value!);
+      if (this.#windows.size >= MAX_KEYS) this.#windows.delete(this.#windows.keys().next().value!);
       this.#windows.set(key, (window = { until: now + length, count: 0 }));
     }
     return { count: ++window.count, left: window.until - now };

@@ -73,10 +73,26 @@ function columnObject(
   for (const keyword of ["multipleOf", "enum", "const", "format"] as const)
     if (keywords[keyword] !== undefined && keywords[keyword] !== null)
       note(`${keyword} of property ${name} has no counterpart and is left out`);
+  return defined({
+    name: variable(name),
+    titles: name,
+    "dc:description": description || undefined,
+    propertyUrl: valueURL ?? undefined,
+    datatype: datatypeOf(type, keywords),
+    required: type !== "string" && type !== "any" ? true : undefined,
+    // An empty cell is text here, not a missing value.
+    null: type === "string" ? [] : undefined,
+    suppressOutput: type === "any" ? true : undefined,
+    [ARRAY]: array,
+  });
+}
+
+/** The keywords of a property as the datatype of a column has them. */
+function datatypeOf(type: ExchangedColumn["type"], keywords: ExchangedColumn["keywords"]): object {
   const { pattern, minLength, maxLength, minimum, maximum, exclusiveMinimum, exclusiveMaximum } =
     keywords;
   const isNumber = type === "number" || type === "integer";
-  const datatype = defined({
+  return defined({
     base: type === "any" ? "string" : type,
     ...(type === "string"
       ? {
@@ -94,18 +110,6 @@ function columnObject(
         }
       : {}),
     ...(type === "boolean" ? { format: "true|false" } : {}),
-  });
-  return defined({
-    name: variable(name),
-    titles: name,
-    "dc:description": description || undefined,
-    propertyUrl: valueURL ?? undefined,
-    datatype,
-    required: type !== "string" && type !== "any" ? true : undefined,
-    // An empty cell is text here, not a missing value.
-    null: type === "string" ? [] : undefined,
-    suppressOutput: type === "any" ? true : undefined,
-    [ARRAY]: array,
   });
 }
 
@@ -243,14 +247,12 @@ function noteLost(
   }: { type: ExchangedColumn["type"]; base: string; datatype: Record<string, unknown> },
   note: Note,
 ): void {
-  const {
-    titles,
-    format,
-    null: missing,
-  } = { titles: column["titles"], format: datatype["format"], null: column["null"] };
-  if (Array.isArray(titles) && titles.length > 1) note(`${name}: its other titles are left out`);
-  else if (isJsonObject(titles) && Object.values(titles).flat().length > 1)
-    note(`${name}: its other titles are left out`);
+  const { titles } = column;
+  const { format } = datatype;
+  const titleCount = isJsonObject(titles)
+    ? Object.values(titles).flat().length
+    : listLength(titles);
+  if (titleCount > 1) note(`${name}: its other titles are left out`);
   if (type === "string" && base !== "string")
     note(`${name}: the datatype ${base} has no counterpart: its cells are text`);
   const isCarried =
@@ -259,6 +261,18 @@ function noteLost(
     note(`${name}: datatype.format has no counterpart and is left out`);
   noteOthers(datatype, CARRIED.datatype, `${name}: datatype.`, note);
   noteOthers(column, CARRIED.column, `${name}: `, note);
+  noteMissingValues(column["null"], name, note);
+  const isNumberLike = type !== "string" && type !== "any";
+  if (isNumberLike && column["required"] !== true)
+    note(`${name}: its cells may be empty there, and here an empty cell is an error`);
+  if (type === "string" && column["required"] === true)
+    note(`${name}: required has no counterpart in a column of text: an empty cell is a value here`);
+}
+
+const listLength = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
+
+/** @param missing texts of cells without a value */
+function noteMissingValues(missing: unknown, name: string, note: Note): void {
   const isEmptyOnly =
     missing === undefined ||
     missing === "" ||
@@ -268,11 +282,6 @@ function noteLost(
       `${name}: null has no counterpart: cells that say ` +
         `${exactJsonText(missing).slice(0, 100)} are values here`,
     );
-  const isNumberLike = type !== "string" && type !== "any";
-  if (isNumberLike && column["required"] !== true)
-    note(`${name}: its cells may be empty there, and here an empty cell is an error`);
-  if (type === "string" && column["required"] === true)
-    note(`${name}: required has no counterpart in a column of text: an empty cell is a value here`);
 }
 
 function readColumn(column: unknown, at: number, note: Note): ExchangedColumn {
@@ -281,35 +290,38 @@ function readColumn(column: unknown, at: number, note: Note): ExchangedColumn {
   const datatype = isJsonObject(given) ? given : { base: given };
   const base = textOf(datatype["base"]) ?? "string";
   const type = column["suppressOutput"] === true ? "any" : (ownValue(BASES, base) ?? "string");
-  const format = type === "string" ? textOf(datatype["format"]) : undefined;
-  const name = textOf(column["titles"]) ?? textOf(column["name"]);
-  noteLost(
-    column,
-    name ?? `column_${at}`,
-    { type, base, datatype: isJsonObject(given) ? given : {} },
-    note,
-  );
+  const name = textOf(column["titles"]) ?? textOf(column["name"]) ?? `column_${at}`;
+  noteLost(column, name, { type, base, datatype: isJsonObject(given) ? given : {} }, note);
   return defined({
-    name: name ?? `column_${at}`,
+    name,
     type,
     description: textOf(column["dc:description"]) ?? "",
     valueURL: textOf(column["propertyUrl"]) ?? null,
-    keywords: defined({
-      // The format of a date or a duration is no regular expression.
-      pattern: format !== undefined && base === "string" ? anchoredPattern(format) : undefined,
-      minLength: countOf(datatype["minLength"]) ?? countOf(datatype["length"]),
-      maxLength: countOf(datatype["maxLength"]) ?? countOf(datatype["length"]),
-      minimum:
-        numberOf(datatype["minimum"]) ??
-        numberOf(datatype["minInclusive"]) ??
-        ownValue(LEAST, base),
-      maximum:
-        numberOf(datatype["maximum"]) ??
-        numberOf(datatype["maxInclusive"]) ??
-        ownValue(MAXIMUM_OF_TYPE, base),
-      exclusiveMinimum: numberOf(datatype["minExclusive"]),
-      exclusiveMaximum: numberOf(datatype["maxExclusive"]),
-    }),
+    keywords: keywordsOf(datatype, base, type),
     array: textOf(column[ARRAY]),
   }) as ExchangedColumn;
+}
+
+/** A datatype as the keywords of a property have it. */
+function keywordsOf(
+  datatype: Record<string, unknown>,
+  base: string,
+  type: ExchangedColumn["type"],
+): object {
+  const format = type === "string" ? textOf(datatype["format"]) : undefined;
+  const length = countOf(datatype["length"]);
+  return defined({
+    // The format of a date or a duration is no regular expression.
+    pattern: format !== undefined && base === "string" ? anchoredPattern(format) : undefined,
+    minLength: countOf(datatype["minLength"]) ?? length,
+    maxLength: countOf(datatype["maxLength"]) ?? length,
+    minimum:
+      numberOf(datatype["minimum"]) ?? numberOf(datatype["minInclusive"]) ?? ownValue(LEAST, base),
+    maximum:
+      numberOf(datatype["maximum"]) ??
+      numberOf(datatype["maxInclusive"]) ??
+      ownValue(MAXIMUM_OF_TYPE, base),
+    exclusiveMinimum: numberOf(datatype["minExclusive"]),
+    exclusiveMaximum: numberOf(datatype["maxExclusive"]),
+  });
 }

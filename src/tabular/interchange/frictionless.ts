@@ -54,33 +54,12 @@ function field(
   required: boolean,
   note: (sentence: string) => void,
 ): object {
-  const {
-    pattern,
-    minLength,
-    maxLength,
-    minimum,
-    maximum,
-    enum: choices,
-    const: only,
-    format,
-  } = keywords;
+  const { format } = keywords;
   for (const keyword of ["exclusiveMinimum", "exclusiveMaximum", "multipleOf"] as const)
     if (keywords[keyword] !== undefined && keywords[keyword] !== null)
       note(`${keyword} of property ${name} has no counterpart and is left out`);
   const isText = type === "string";
-  const isNumber = type === "number" || type === "integer";
-  const constraints = defined({
-    required: required && !isText && type !== "any" ? true : undefined,
-    ...(isText
-      ? {
-          pattern: pattern === undefined || pattern === null ? undefined : wholePattern(pattern),
-          minLength: minLength ?? undefined,
-          maxLength: maxLength ?? undefined,
-        }
-      : {}),
-    ...(isNumber ? { minimum: minimum ?? undefined, maximum: maximum ?? undefined } : {}),
-    enum: choices ?? (only === undefined || only === null ? undefined : [only]),
-  });
+  const constraints = constraintsOf(type, required, keywords);
   return defined({
     name,
     type,
@@ -92,6 +71,29 @@ function field(
       : {}),
     constraints: Object.keys(constraints).length > 0 ? constraints : undefined,
     [ARRAY]: array,
+  });
+}
+
+/** The keywords of a property as the constraints that its type may have. */
+function constraintsOf(
+  type: ExchangedColumn["type"],
+  required: boolean,
+  keywords: ExchangedColumn["keywords"],
+): object {
+  const { pattern, minLength, maxLength, minimum, maximum, enum: choices, const: only } = keywords;
+  const isText = type === "string";
+  const isNumber = type === "number" || type === "integer";
+  return defined({
+    required: required && !isText && type !== "any" ? true : undefined,
+    ...(isText
+      ? {
+          pattern: pattern === undefined || pattern === null ? undefined : wholePattern(pattern),
+          minLength: minLength ?? undefined,
+          maxLength: maxLength ?? undefined,
+        }
+      : {}),
+    ...(isNumber ? { minimum: minimum ?? undefined, maximum: maximum ?? undefined } : {}),
+    enum: choices ?? (only === undefined || only === null ? undefined : [only]),
   });
 }
 

@@ -60,6 +60,7 @@ export class RowScanner {
    * more bytes
    * @throws TabularError `DATA` for a quoted cell that never ends, `LIMIT`
    */
+  // oxlint-disable-next-line complexity, max-lines-per-function -- one pass over bytes
   scan(row: Row, from: number, end: number, final: boolean): number {
     const { bytes } = row;
     const stops = this.#stops;

@@ -5,8 +5,8 @@ const MINUS = 0x2d;
 const DOT = 0x2e;
 const ZERO = 0x30;
 /** 0x30 to 0x39, in one comparison. */
-const isDigit = (byte: number): boolean => (byte ^ 0x30) < 10;
-const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x09;
+const isDigit = (byte: number | undefined): boolean => byte !== undefined && (byte ^ 0x30) < 10;
+const isBlank = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09;
 
 /** Digits that a double holds exactly, whatever they are. */
 const EXACT_DIGITS = 15;
@@ -24,8 +24,8 @@ export function readInteger(
   start: number,
   end: number,
 ): number | bigint | undefined {
-  while (start < end && isBlank(bytes[start]!)) start++;
-  while (end > start && isBlank(bytes[end - 1]!)) end--;
+  while (start < end && isBlank(bytes[start])) start++;
+  while (end > start && isBlank(bytes[end - 1])) end--;
   const first = bytes[start];
   const at = first === PLUS || first === MINUS ? start + 1 : start;
   if (at >= end) return undefined;
@@ -42,11 +42,11 @@ export function readInteger(
 
 /** True for a whole number. */
 export function isInteger(bytes: Buffer, start: number, end: number): boolean {
-  while (start < end && isBlank(bytes[start]!)) start++;
-  while (end > start && isBlank(bytes[end - 1]!)) end--;
+  while (start < end && isBlank(bytes[start])) start++;
+  while (end > start && isBlank(bytes[end - 1])) end--;
   if (bytes[start] === PLUS || bytes[start] === MINUS) start++;
   if (start >= end) return false;
-  for (let index = start; index < end; index++) if (!isDigit(bytes[index]!)) return false;
+  for (let index = start; index < end; index++) if (!isDigit(bytes[index])) return false;
   return true;
 }
 
@@ -55,19 +55,19 @@ export function isInteger(bytes: Buffer, start: number, end: number): boolean {
  * or is beyond a double.
  */
 export function readNumber(bytes: Buffer, start: number, end: number): number {
-  while (start < end && isBlank(bytes[start]!)) start++;
-  while (end > start && isBlank(bytes[end - 1]!)) end--;
+  while (start < end && isBlank(bytes[start])) start++;
+  while (end > start && isBlank(bytes[end - 1])) end--;
   const first = bytes[start];
   const from = first === PLUS || first === MINUS ? start + 1 : start;
   let mantissa = 0;
   let digits = 0;
   let decimals = 0;
   let at = from;
-  for (; at < end && isDigit(bytes[at]!); at++) mantissa = mantissa * 10 + (bytes[at]! - 0x30);
+  for (; at < end && isDigit(bytes[at]); at++) mantissa = mantissa * 10 + (bytes[at]! - 0x30);
   digits = at - from;
   if (at < end && bytes[at] === DOT) {
     const point = ++at;
-    for (; at < end && isDigit(bytes[at]!); at++) mantissa = mantissa * 10 + (bytes[at]! - 0x30);
+    for (; at < end && isDigit(bytes[at]); at++) mantissa = mantissa * 10 + (bytes[at]! - 0x30);
     decimals = at - point;
     digits += decimals;
   }
@@ -82,16 +82,16 @@ export function readNumber(bytes: Buffer, start: number, end: number): number {
 
 /** True for what {@link readNumber} reads, without making the number. */
 export function isNumber(bytes: Buffer, start: number, end: number): boolean {
-  while (start < end && isBlank(bytes[start]!)) start++;
-  while (end > start && isBlank(bytes[end - 1]!)) end--;
+  while (start < end && isBlank(bytes[start])) start++;
+  while (end > start && isBlank(bytes[end - 1])) end--;
   const first = bytes[start];
   let at = first === PLUS || first === MINUS ? start + 1 : start;
   const from = at;
-  while (at < end && isDigit(bytes[at]!)) at++;
+  while (at < end && isDigit(bytes[at])) at++;
   let digits = at - from;
   if (at < end && bytes[at] === DOT) {
     const point = ++at;
-    while (at < end && isDigit(bytes[at]!)) at++;
+    while (at < end && isDigit(bytes[at])) at++;
     digits += at - point;
   }
   if (digits === 0) return false;
@@ -116,13 +116,13 @@ const EXPONENT_CODE = /^\d+[eE]\d+$/;
  * @param start of what {@link isNumber} finds a number
  */
 export function isCode(bytes: Buffer, start: number, end: number): boolean {
-  while (start < end && isBlank(bytes[start]!)) start++;
-  while (end > start && isBlank(bytes[end - 1]!)) end--;
+  while (start < end && isBlank(bytes[start])) start++;
+  while (end > start && isBlank(bytes[end - 1])) end--;
   const first = bytes[start];
   const from = first === PLUS || first === MINUS ? start + 1 : start;
-  if (bytes[from] === ZERO && from + 1 < end && isDigit(bytes[from + 1]!)) return true;
+  if (bytes[from] === ZERO && from + 1 < end && isDigit(bytes[from + 1])) return true;
   let at = from;
-  while (at < end && isDigit(bytes[at]!)) at++;
+  while (at < end && isDigit(bytes[at])) at++;
   if (at < end) return EXPONENT_CODE.test(bytes.toString("latin1", from, end));
   if (first === PLUS && at - from >= PHONE_DIGITS) return true;
   if (at - from < LONG_DIGITS) return false;
@@ -135,7 +135,7 @@ function isExponent(bytes: Buffer, at: number, end: number): boolean {
   at++;
   if (bytes[at] === PLUS || bytes[at] === MINUS) at++;
   if (at >= end) return false;
-  for (; at < end; at++) if (!isDigit(bytes[at]!)) return false;
+  for (; at < end; at++) if (!isDigit(bytes[at])) return false;
   return true;
 }
 

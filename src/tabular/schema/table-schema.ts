@@ -409,7 +409,7 @@ export function inspectSchema(
   }
   overlaps(sound, error);
   if (columns !== undefined)
-    for (const { name, index } of sound) beyond(name, index, columns, error);
+    for (const { name, index } of sound) checkLastColumn(name, index, columns, error);
   return remarks;
 }
 
@@ -466,7 +466,7 @@ function overlaps(properties: readonly TableProperty[], error: (message: string)
   }
 }
 
-function beyond(
+function checkLastColumn(
   name: string,
   index: ColumnIndex,
   columns: number,

@@ -186,12 +186,7 @@ function replaceBy(page: Document, picture: HTMLElement): void {
   const before = pinned === undefined ? undefined : nodeBy(pinned)?.getBoundingClientRect();
   const outside = active === undefined ? labelOf(document.activeElement) : undefined;
   const zoomed = drawingOf()?.classList.contains("zoomed") === true;
-  frame.replaceChildren();
-  while (picture.firstChild) frame.append(picture.firstChild);
-  for (const name of PARTS) {
-    const [old, now] = [partOf(document, name), partOf(page, name)];
-    if (old && now) old.replaceWith(now);
-  }
+  takeParts(page, picture);
   if (zoomed) resize(scale);
   else if ((scale = fitting()) < READABLE) resize(READABLE);
   const added = [...frame.querySelectorAll<SVGElement>("[data-id]")].find(
@@ -202,6 +197,15 @@ function replaceBy(page: Document, picture: HTMLElement): void {
   if (before && after) frame.scrollBy(after.left - before.left, after.top - before.top);
   if (active !== undefined) focus(nodeBy(active) ?? added ?? nodeIn(frame));
   else if (outside !== undefined) focusAgain(outside);
+}
+
+function takeParts(page: Document, picture: HTMLElement): void {
+  frame.replaceChildren();
+  while (picture.firstChild) frame.append(picture.firstChild);
+  for (const name of PARTS) {
+    const [old, now] = [partOf(document, name), partOf(page, name)];
+    if (old && now) old.replaceWith(now);
+  }
 }
 
 /** A control of a part that is replaced, by what people call it. */

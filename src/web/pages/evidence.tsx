@@ -1,7 +1,7 @@
 import { nameText } from "../../model/labels.js";
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../errors.js";
-import { MOST_EXPANDED } from "../../services/evidence/types.js";
+import { MAX_EXPANDED } from "../../services/evidence/types.js";
 import { assetUrl } from "../assets.js";
 import { Empty, Notice, Section, When } from "../components.js";
 import { KindLabel, RecordLink, StatusBadge } from "../record-components.js";
@@ -66,7 +66,7 @@ function viewOf(query: URLSearchParams): View {
     siblings: query.get("siblings") === "single" ? "single" : "grouped",
     owner: query.get("by") === "owner",
     kinds: KINDS_SHOWN.filter((kind) => query.getAll("kind").includes(kind.toLowerCase())),
-    expand: [...new Set(query.getAll("expand"))].slice(0, MOST_EXPANDED),
+    expand: [...new Set(query.getAll("expand"))].slice(0, MAX_EXPANDED),
   };
 }
 
@@ -101,7 +101,7 @@ async function evidencePage(request: PageRequest): Promise<Page> {
     expand: view.expand,
     kinds: view.kinds.length === 0 ? null : view.kinds,
     groupLink:
-      view.expand.length < MOST_EXPANDED ? `${link}${link.includes("?") ? "&" : "?"}expand=` : null,
+      view.expand.length < MAX_EXPANDED ? `${link}${link.includes("?") ? "&" : "?"}expand=` : null,
     outline: view.direction === "DOWNSTREAM" ? "DOWNSTREAM" : "UPSTREAM",
   });
   if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
@@ -413,7 +413,7 @@ function ExpandLink(props: {
   children: ComponentChildren;
 }) {
   const { id, view, expand, children } = props;
-  if (view.expand.length >= MOST_EXPANDED) return <span>{children}</span>;
+  if (view.expand.length >= MAX_EXPANDED) return <span>{children}</span>;
   return <a href={addressOf(id, view, { expand: [...view.expand, expand] })}>{children}</a>;
 }
 

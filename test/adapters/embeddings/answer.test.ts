@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   firstHalf,
   longestAnswer,
-  MOST_DIMENSIONS,
+  MAX_DIMENSIONS,
   nameOf,
   prepared,
   vectorsOf,
@@ -90,7 +90,7 @@ describe("An answer of an embeddings server", () => {
     ["no numbers", answerOf([]), /0 dimensions in data\[0\]\.embedding; 1 to 8192 are accepted$/],
     [
       "too many numbers",
-      answerOf(Array.from({ length: MOST_DIMENSIONS + 1 }, () => 1)),
+      answerOf(Array.from({ length: MAX_DIMENSIONS + 1 }, () => 1)),
       /8193 dimensions/,
     ],
     ["nothing but zeros", answerOf([0, -0, 0]), /has only zeros in data\[0\]\.embedding$/],
@@ -106,7 +106,7 @@ describe("An answer of an embeddings server", () => {
     ["nothing in base64", answerOf(""), /0 dimensions/],
     [
       "too much base64",
-      answerOf(Buffer.alloc(4 * (MOST_DIMENSIONS + 1), 1).toString("base64")),
+      answerOf(Buffer.alloc(4 * (MAX_DIMENSIONS + 1), 1).toString("base64")),
       /8193 dimensions/,
     ],
     ["far too much base64", answerOf("AAAA".repeat(20_000)), /more than 8192 dimensions/],
@@ -169,8 +169,8 @@ describe("An answer of an embeddings server", () => {
 
   it("may contain the longest vectors that are accepted", () => {
     const longest = Array.from(
-      { length: MOST_DIMENSIONS },
-      (_, at) => -(1 + at / MOST_DIMENSIONS + 2 ** -52) * 1.1e-300,
+      { length: MAX_DIMENSIONS },
+      (_, at) => -(1 + at / MAX_DIMENSIONS + 2 ** -52) * 1.1e-300,
     );
     expect(answerOf(longest, longest).length).toBeLessThan(longestAnswer(2));
     expect(vectorsOf(answerOf(longest, longest), 2)).toHaveLength(2);

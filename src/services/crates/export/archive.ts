@@ -319,182 +319,25 @@ export async function crateArchive(
 ): Promise<CrateArchive> {
   const state = await stateOf(deps, root);
   const written = await asWritten(deps, root);
-  const descriptor = written?.descriptor ?? DESCRIPTOR;
-  const metadata = bareId(descriptor);
-  const paths = new MemberPaths(metadata);
-  const members: Member[] = [];
-  const described: SurveyedFile[] = [];
-  const undescribed: Omit<Member, "path">[] = [];
-  const left: CrateArchive["left"] = [];
-  const crates = new Map<string, InnerCrate>();
-  const withDescriptor = new Set<string>();
-  const unnamed = new Map<string, "any" | "path">();
-  const uris: { ark: string; base: string; uri: string }[] = [];
-  const folders: string[] = [];
-  const statements = new FileStatements();
-  let hasPage = false;
-  const isPage = (path: string): boolean => foldName(path) === foldName(PREVIEW_PAGE);
-  const whole = await surveyCrate(deps, root, async (record, document) => {
-    if (record.ark === `${root.ark}/${PREVIEW_PAGE}`) hasPage = true;
-    if (record.kind === "dataset" && suffixOf(record.ark, root.ark) !== undefined)
-      folders.push(record.ark);
-    const crate = describedCrate(record.ark);
-    if (crate !== undefined && record.kind === "entity") withDescriptor.add(crate);
-    if (record.kind === "rocrate" && record.ark !== root.ark)
-      crates.set(record.ark, {
-        record,
-        id: entityUrl(record, document) ?? record.ark,
-        isEvident: typeNames(document, document["@context"]).includes("ROCrate"),
-      });
-    const uri = entityUri(record, document);
-    if (uri !== undefined) uris.push({ ark: record.ark, base: record.crate!, uri });
-    const objects = await deps.records.objectsOf(record.ark);
-    const [content] = objects.filter(({ role }) => role === "content");
-    const others = record.ark === root.ark ? objects.filter(({ role }) => role === "member") : [];
-    if (!content && isAbsentFile(record, document)) unnamed.set(record.ark, "any");
-    if (!content && others.length === 0) return;
-    if (!(await mayReadContent(deps.records, caller, record))) {
-      if (content) unnamed.set(record.ark, "path");
-      for (const { name } of content ? [content] : others) left.push({ ark: record.ark, name });
-      // A page of the registry would be taken for the crate's own, which is left out.
-      hasPage ||= (
-        content
-          ? statedPaths(record.ark, document, root.ark).map(({ path }) => path)
-          : others.map(({ name }) => name)
-      ).some(isPage);
-      return;
-    }
-    for (const object of others) undescribed.push({ at: record.modifiedAt, object });
-    if (content) {
-      const home = record.crate ?? record.ark;
-      const stated = statedPaths(record.ark, document, root.ark);
-      described.push({
-        ark: record.ark,
-        object: content,
-        stated,
-        home,
-        inHome: home === root.ark ? stated : statedPaths(record.ark, document, home),
-        at: record.modifiedAt,
-      });
-    }
-  });
-  const inner = new Map(
-    [...crates].filter(
-      ([ark, { record, isEvident }]) =>
-        withDescriptor.has(ark) ||
-        // An entity that names itself a crate, or is only named, without its own metadata file.
-        (!isEvident && record.crate !== null),
-    ),
-  );
-  const innerRecords = new Map([...inner].map(([ark, { record }]) => [ark, record]));
+  const contents = new CrateContents(deps, root, caller);
+  const whole = await surveyCrate(deps, root, (record, document) => contents.add(record, document));
+  const innerCrates = contents.innerCrates();
+  const innerRecords = new Map([...innerCrates].map(([ark, { record }]) => [ark, record]));
   const places = await placesOf(deps, root.ark, innerRecords);
-  const linked = await linkedFolders(deps, places, paths);
-  /** Identifiers of files and folders as relative paths below their crates. */
-  const relative = new Map<string, RelativeId>();
+  const layout = new ArchiveLayout(root, written, contents, places);
   // Before the files: one with a similar name must not take the place.
-  const metadataFiles = new Map<string, { path: string; own: AsWritten | undefined }>();
-  const inPlace = new Map<string, CratePlace>();
-  for (const [ark, { record }] of inner) {
-    const place = places.get(ark);
-    const own = place && (await asWritten(deps, record, { base: place.base, folder: place.path }));
-    const folder = place && (linked.get(place.base) ?? "") + place.path;
-    const name = bareId(own?.descriptor ?? DESCRIPTOR);
-    const path = paths.takeMetadata(
-      folder === undefined || folder === "" ? `crates/${nameOf(ark)}` : folder.slice(0, -1),
-      name,
-    );
-    metadataFiles.set(ark, { path, own });
-    if (!place || path !== `${folder ?? ""}${name}`) continue;
-    inPlace.set(ark, place);
-    if (ark === `${place.base}/${withoutLast(place.within, "/")}`)
-      relative.set(ark, { base: place.base, id: relativeId(place.within) });
-  }
-  const files = [...inPlace]
-    .map(([ark, { base, path }]) => ({ base, path, ids: metadataFiles.get(ark)!.own?.ids }))
-    .toSorted((a, b) => b.path.length - a.path.length);
-  statements.place(
-    described.map(({ home, inHome, ...file }) => {
-      const isLinked = linked.has(home);
-      const base = isLinked ? home : root.ark;
-      const { ids, path } = files.find((one) => one.base === base && one.ids?.has(file.ark)) ?? {
-        ids: isLinked ? undefined : written?.ids,
-        path: "",
-      };
-      return {
-        ...file,
-        base,
-        folder: linked.get(home) ?? "",
-        stated: pathsFrom(path, isLinked ? inHome : file.stated, file.object, ids?.get(file.ark)),
-      };
-    }),
-    paths,
-    members,
-    relative,
-  );
-  for (const { at, object } of undescribed)
-    members.push({ path: paths.take(object.name) ?? paths.place(object.name), at, object });
-  for (const ark of folders) {
-    const suffix = suffixOf(ark, root.ark)!;
-    if (!relative.has(ark) && paths.hasFolder(decoded(suffix)))
-      relative.set(ark, { base: root.ark, id: `${relativeId(suffix)}/` });
-  }
-  const names = writtenNames(written, unnamed);
-  for (const [ark, { base, id }] of relative)
-    if (base === root.ark && !names.has(ark)) names.set(ark, id);
-  for (const { ark, base, uri } of uris)
-    if (base === root.ark && !names.has(ark)) names.set(ark, uri);
-  names.set(descriptorArk(root.ark), descriptor);
-  // RO-Crate 1.0 and 1.1 require a root whose identifier ends with a slash, as the original
-  // identifier did; an ARK means the same with a slash.
-  if (
-    !names.has(root.ark) &&
-    isMinted(root.ark, "rocrate") &&
-    /(?:^|\/1\.[01])$/.test(claimed(whole))
-  )
-    names.set(root.ark, `${root.ark}/`);
-  const innerFiles: InnerMetadata[] = [];
-  for (const [ark, crate] of inner) {
-    const { path, own } = metadataFiles.get(ark)!;
-    const place = places.get(ark);
-    const isInPlace = inPlace.has(ark);
-    if (!isInPlace) names.delete(descriptorArk(ark));
-    // A path with other characters can be written in several ways; the ARK cannot.
-    if (withDescriptor.has(ark) && !names.has(descriptorArk(ark)) && PLAIN.test(path))
-      names.set(descriptorArk(ark), path);
-    const within = writtenNames(isInPlace ? own : undefined, unnamed);
-    if (place && isInPlace) {
-      nameWithin(within, ark, place, relative);
-      for (const { ark: each, base, uri } of uris)
-        if (base === place.base && !within.has(each)) within.set(each, uri);
-    }
-    const folder = path.slice(0, path.lastIndexOf("/") + 1);
-    for (const [deeper, { path: file }] of isInPlace ? metadataFiles : [])
-      if (
-        inPlace.get(deeper)?.base === place!.base &&
-        file.startsWith(folder) &&
-        PLAIN.test(file) &&
-        !within.has(descriptorArk(deeper))
-      )
-        within.set(descriptorArk(deeper), file.slice(folder.length));
-    within.set(descriptorArk(ark), own?.descriptor ?? DESCRIPTOR);
-    const id = within.get(ark);
-    innerFiles.push({
-      ...crate,
-      path,
-      names: within,
-      written: own,
-      isNamed:
-        id === undefined ||
-        isArk(id, ark) ||
-        (isInPlace && place?.base !== ark && ark.startsWith(`${place?.base}/`)),
-    });
-  }
+  await layout.placeMetadata(deps, innerCrates);
+  layout.placeFiles();
+  const names = layout.rootNames(whole);
+  const inner = [...innerCrates].map(([ark, crate]) => layout.innerMetadata(ark, crate, names));
+  const { paths, members, statements, metadata } = layout;
   // The last name that is taken: a file of the crate comes before a page of the registry.
-  if (paths.take(PREVIEW_PAGE) === undefined) hasPage = true;
+  const hasPage = paths.take(PREVIEW_PAGE) === undefined || contents.hasPage;
   const origins =
-    innerFiles.length === 0
+    inner.length === 0
       ? new Origins(root.ark, innerRecords, NO_ORIGINS)
       : await readOrigins(deps, root, innerRecords, places);
+  const { left } = contents;
   return {
     root,
     state,
@@ -508,7 +351,7 @@ export async function crateArchive(
         state,
         left,
         members,
-        inner: innerFiles,
+        inner,
         paths,
         whole,
         origins,
@@ -518,6 +361,263 @@ export async function crateArchive(
         statements,
       }),
   };
+}
+
+const isPage = (path: string): boolean => foldName(path) === foldName(PREVIEW_PAGE);
+
+/** What the records of a crate bring into its archive, found in one pass over them. */
+class CrateContents {
+  readonly described: SurveyedFile[] = [];
+  readonly undescribed: Omit<Member, "path">[] = [];
+  readonly left: CrateArchive["left"] = [];
+  readonly unnamed = new Map<string, "any" | "path">();
+  /** URIs of entities, with the crates that they came with. */
+  readonly uris: { ark: string; base: string; uri: string }[] = [];
+  /** Crates whose metadata file has an entity. */
+  readonly withDescriptor = new Set<string>();
+  /** Records of folders. */
+  readonly folders: string[] = [];
+  hasPage = false;
+
+  readonly #crates = new Map<string, InnerCrate>();
+  readonly #deps: Pick<Deps, "records">;
+  readonly #root: StoredRecord;
+  readonly #caller: Caller | null;
+
+  constructor(deps: Pick<Deps, "records">, root: StoredRecord, caller: Caller | null) {
+    this.#deps = deps;
+    this.#root = root;
+    this.#caller = caller;
+  }
+
+  async add(record: StoredRecord, document: JsonObject): Promise<void> {
+    this.#noteEntity(record, document);
+    const { records } = this.#deps;
+    const objects = await records.objectsOf(record.ark);
+    const content = objects.find(({ role }) => role === "content");
+    const isRoot = record.ark === this.#root.ark;
+    const others = isRoot ? objects.filter(({ role }) => role === "member") : [];
+    if (!content && isAbsentFile(record, document)) this.unnamed.set(record.ark, "any");
+    if (!content && others.length === 0) return;
+    if (!(await mayReadContent(records, this.#caller, record)))
+      return this.#leaveOut(record, document, content, others);
+    for (const object of others) this.undescribed.push({ at: record.modifiedAt, object });
+    if (!content) return;
+    const home = record.crate ?? record.ark;
+    const stated = statedPaths(record.ark, document, this.#root.ark);
+    this.described.push({
+      ark: record.ark,
+      object: content,
+      stated,
+      home,
+      inHome: home === this.#root.ark ? stated : statedPaths(record.ark, document, home),
+      at: record.modifiedAt,
+    });
+  }
+
+  #noteEntity(record: StoredRecord, document: JsonObject): void {
+    const { ark, kind } = record;
+    const root = this.#root.ark;
+    if (ark === `${root}/${PREVIEW_PAGE}`) this.hasPage = true;
+    if (kind === "dataset" && suffixOf(ark, root) !== undefined) this.folders.push(ark);
+    const crate = describedCrate(ark);
+    if (crate !== undefined && kind === "entity") this.withDescriptor.add(crate);
+    if (kind === "rocrate" && ark !== root)
+      this.#crates.set(ark, {
+        record,
+        id: entityUrl(record, document) ?? ark,
+        isEvident: typeNames(document, document["@context"]).includes("ROCrate"),
+      });
+    const uri = entityUri(record, document);
+    if (uri !== undefined) this.uris.push({ ark, base: record.crate!, uri });
+  }
+
+  /** What the caller may not read: its metadata is in the archive, its bytes are not. */
+  #leaveOut(
+    { ark }: StoredRecord,
+    document: JsonObject,
+    content: ObjectReference | undefined,
+    others: readonly ObjectReference[],
+  ): void {
+    if (content) this.unnamed.set(ark, "path");
+    for (const { name } of content ? [content] : others) this.left.push({ ark, name });
+    // A page of the registry would be taken for the crate's own, which is left out.
+    const paths = content
+      ? statedPaths(ark, document, this.#root.ark).map(({ path }) => path)
+      : others.map(({ name }) => name);
+    this.hasPage ||= paths.some(isPage);
+  }
+
+  /** Crates within the crate that have a metadata file of their own in the archive. */
+  innerCrates(): Map<string, InnerCrate> {
+    return new Map(
+      [...this.#crates].filter(
+        ([ark, { record, isEvident }]) =>
+          this.withDescriptor.has(ark) ||
+          // An entity that names itself a crate, or is only named, without its own metadata file.
+          (!isEvident && record.crate !== null),
+      ),
+    );
+  }
+}
+
+/** The places of metadata files, files and folders in an archive, and their names in metadata. */
+class ArchiveLayout {
+  readonly paths: MemberPaths;
+  readonly members: Member[] = [];
+  readonly statements = new FileStatements();
+  /** Name of the metadata file of the root. */
+  readonly metadata: string;
+
+  readonly #root: StoredRecord;
+  readonly #written: AsWritten | undefined;
+  readonly #contents: CrateContents;
+  readonly #places: ReadonlyMap<string, CratePlace>;
+  /** Folders of the crates that are registered by themselves. */
+  #linked: ReadonlyMap<string, string> = new Map();
+  readonly #metadataFiles = new Map<string, { path: string; own: AsWritten | undefined }>();
+  /** The crates whose metadata file has the path that the crate had. */
+  readonly #inPlace = new Map<string, CratePlace>();
+  /** Identifiers of files and folders as relative paths below their crates. */
+  readonly #relative = new Map<string, RelativeId>();
+
+  constructor(
+    root: StoredRecord,
+    written: AsWritten | undefined,
+    contents: CrateContents,
+    places: ReadonlyMap<string, CratePlace>,
+  ) {
+    this.#root = root;
+    this.#written = written;
+    this.#contents = contents;
+    this.#places = places;
+    this.metadata = bareId(this.#descriptor);
+    this.paths = new MemberPaths(this.metadata);
+  }
+
+  get #descriptor(): string {
+    return this.#written?.descriptor ?? DESCRIPTOR;
+  }
+
+  /** Takes the paths of the metadata files of the crates within the crate. */
+  async placeMetadata(
+    deps: Pick<Deps, "records" | "objects" | "log">,
+    inner: ReadonlyMap<string, InnerCrate>,
+  ): Promise<void> {
+    this.#linked = await linkedFolders(deps, this.#places, this.paths);
+    for (const [ark, { record }] of inner) {
+      const place = this.#places.get(ark);
+      const own =
+        place && (await asWritten(deps, record, { base: place.base, folder: place.path }));
+      const folder = place && (this.#linked.get(place.base) ?? "") + place.path;
+      const name = bareId(own?.descriptor ?? DESCRIPTOR);
+      const path = this.paths.takeMetadata(
+        folder === undefined || folder === "" ? `crates/${nameOf(ark)}` : folder.slice(0, -1),
+        name,
+      );
+      this.#metadataFiles.set(ark, { path, own });
+      if (!place || path !== `${folder ?? ""}${name}`) continue;
+      this.#inPlace.set(ark, place);
+      if (ark === `${place.base}/${withoutLast(place.within, "/")}`)
+        this.#relative.set(ark, { base: place.base, id: relativeId(place.within) });
+    }
+  }
+
+  /** Takes the paths of the files, then those of the folders that hold some. */
+  placeFiles(): void {
+    const { described, undescribed, folders } = this.#contents;
+    const files = [...this.#inPlace]
+      .map(([ark, { base, path }]) => ({
+        base,
+        path,
+        ids: this.#metadataFiles.get(ark)?.own?.ids,
+      }))
+      .toSorted((a, b) => b.path.length - a.path.length);
+    const root = this.#root.ark;
+    this.statements.place(
+      described.map(({ home, inHome, ...file }) => {
+        const isLinked = this.#linked.has(home);
+        const base = isLinked ? home : root;
+        const { ids, path } = files.find((one) => one.base === base && one.ids?.has(file.ark)) ?? {
+          ids: isLinked ? undefined : this.#written?.ids,
+          path: "",
+        };
+        return {
+          ...file,
+          base,
+          folder: this.#linked.get(home) ?? "",
+          stated: pathsFrom(path, isLinked ? inHome : file.stated, file.object, ids?.get(file.ark)),
+        };
+      }),
+      this.paths,
+      this.members,
+      this.#relative,
+    );
+    for (const { at, object } of undescribed) {
+      const path = this.paths.take(object.name) ?? this.paths.place(object.name);
+      this.members.push({ path, at, object });
+    }
+    for (const ark of folders) {
+      const suffix = suffixOf(ark, root)!;
+      if (!this.#relative.has(ark) && this.paths.hasFolder(decoded(suffix)))
+        this.#relative.set(ark, { base: root, id: `${relativeId(suffix)}/` });
+    }
+  }
+
+  /** The `@id`s of entities in the metadata file of the root. */
+  rootNames(whole: CrateSurvey): Map<string, string> {
+    const root = this.#root.ark;
+    const names = writtenNames(this.#written, this.#contents.unnamed);
+    for (const [ark, { base, id }] of this.#relative) if (base === root) addTo(names, ark, id);
+    this.#addUris(names, root);
+    names.set(descriptorArk(root), this.#descriptor);
+    // RO-Crate 1.0 and 1.1 require a root whose identifier ends with a slash, as the original
+    // identifier did; an ARK means the same with a slash.
+    if (isMinted(root, "rocrate") && /(?:^|\/1\.[01])$/.test(claimed(whole)))
+      addTo(names, root, `${root}/`);
+    return names;
+  }
+
+  /**
+   * The metadata file of a crate within the crate.
+   * @param rootNames gets the name of its descriptor in the metadata file of the root
+   */
+  innerMetadata(ark: string, crate: InnerCrate, rootNames: Map<string, string>): InnerMetadata {
+    const { path, own } = this.#metadataFiles.get(ark)!;
+    const place = this.#inPlace.get(ark);
+    if (!place) rootNames.delete(descriptorArk(ark));
+    // A path with other characters can be written in several ways; the ARK cannot.
+    if (this.#contents.withDescriptor.has(ark) && PLAIN.test(path))
+      addTo(rootNames, descriptorArk(ark), path);
+    const names = writtenNames(place && own, this.#contents.unnamed);
+    if (place) {
+      nameWithin(names, ark, place, this.#relative);
+      this.#addUris(names, place.base);
+      this.#addDeeperDescriptors(names, place.base, path.slice(0, path.lastIndexOf("/") + 1));
+    }
+    names.set(descriptorArk(ark), own?.descriptor ?? DESCRIPTOR);
+    const id = names.get(ark);
+    const isBelow = place !== undefined && place.base !== ark && ark.startsWith(`${place.base}/`);
+    const isNamed = id === undefined || isArk(id, ark) || isBelow;
+    return { ...crate, path, names, written: own, isNamed };
+  }
+
+  #addUris(names: Map<string, string>, crate: string): void {
+    for (const { ark, base, uri } of this.#contents.uris)
+      if (base === crate) addTo(names, ark, uri);
+  }
+
+  /** Names the metadata files below a folder of a crate. */
+  #addDeeperDescriptors(names: Map<string, string>, base: string, folder: string): void {
+    for (const [ark, { path }] of this.#metadataFiles)
+      if (this.#inPlace.get(ark)?.base === base && path.startsWith(folder) && PLAIN.test(path))
+        addTo(names, descriptorArk(ark), path.slice(folder.length));
+  }
+}
+
+/** Names an entity that has no name yet. */
+function addTo(names: Map<string, string>, ark: string, name: string): void {
+  if (!names.has(ark)) names.set(ark, name);
 }
 
 const NO_ORIGINS = { files: new Map<never, never>(), contexts: new Map<never, never>() };
@@ -535,11 +635,11 @@ async function linkedFolders(
   const uses = new Map<string, ReadonlySet<string>>();
   for (const ark of linked) uses.set(ark, new Set(await records.usesOf(ark)));
   const folders = new Map<string, string>();
-  const folderOf = (ark: string, asking: readonly string[]): string => {
+  const folderOf = (ark: string, inside: readonly string[]): string => {
     const known = folders.get(ark);
     if (known !== undefined) return known;
-    const around = linked.find((other) => !asking.includes(other) && uses.get(other)!.has(ark));
-    const outer = around === undefined ? "" : folderOf(around, [...asking, around]);
+    const around = linked.find((other) => !inside.includes(other) && uses.get(other)!.has(ark));
+    const outer = around === undefined ? "" : folderOf(around, [...inside, around]);
     const folder = `${paths.takeFolder(outer, nameOf(ark))}/`;
     folders.set(ark, folder);
     return folder;
@@ -589,13 +689,10 @@ function nameWithin(
   place: CratePlace,
   relative: ReadonlyMap<string, RelativeId>,
 ): void {
-  const add = (each: string, id: string): void => {
-    if (!names.has(each)) names.set(each, id);
-  };
   for (const [each, { base, id }] of relative)
     if (base === place.base && id.startsWith(place.within) && id.length > place.within.length)
-      add(each, relativeId(id.slice(place.within.length)));
-  if (relative.has(ark)) add(ark, "./");
+      addTo(names, each, relativeId(id.slice(place.within.length)));
+  if (relative.has(ark)) addTo(names, ark, "./");
 }
 
 /** Whether an `@id` is an ARK in any spelling. */
@@ -710,7 +807,7 @@ function write(
   form: "zip" | "bag",
   plan: Plan,
 ): Readable {
-  const { page, root, state, left, members, inner, paths, origins, metadata, statements } = plan;
+  const { page, root, left, members, inner, paths, metadata } = plan;
   let surveyed: Promise<Map<string, MetadataFile>> | undefined;
   const zip = new yazl.ZipFile();
   const output = zip.outputStream as Readable;
@@ -743,26 +840,13 @@ function write(
       compress: bytes.length <= RATIO_FROM,
     });
   };
-  const addMetadata = (path: string, crate: StoredRecord, more: InnerMetadata | undefined): void =>
+  const addMetadata = (path: string, crate: StoredRecord, inner?: InnerMetadata): void =>
     add(place(path), crate.modifiedAt, { compress: true }, async () => {
-      const { survey, names } = (await (surveyed ??= surveyFiles(deps, plan))).get(crate.ark)!;
-      const text = asItWas(
-        deps,
-        state,
-        root,
-        crateMetadata(deps, crate, survey, names, {
-          documentOf: (record, document) =>
-            statements.of(record, document, isPathId(names.paths.get(record.ark) ?? "")),
-          statedHere: (record, document) => origins.statement(record, document, crate.ark),
-          fileOf: ({ ark }) => statements.fileOf(ark),
-          hasInnerFiles: true,
-          ...(more ? { id: names.paths.get(crate.ark) ?? more.id } : {}),
-          isNamed: more?.isNamed ?? isArk(names.paths.get(root.ark) ?? root.ark, root.ark),
-        }),
-      );
+      const file = (await (surveyed ??= surveyFiles(deps, plan))).get(crate.ark)!;
+      const text = metadataText(deps, plan, crate, file, inner);
       return Readable.from(bag ? bag.noted(place(path), text) : text);
     });
-  addMetadata(metadata, root, undefined);
+  addMetadata(metadata, root);
   if (page !== undefined) addText(PREVIEW_PAGE, page, root.modifiedAt);
   for (const crate of inner) addMetadata(crate.path, crate.record, crate);
   const addFiles = async (): Promise<void> => {
@@ -796,6 +880,26 @@ function write(
   };
   addFiles().catch(broken);
   return output;
+}
+
+/** The text of a metadata file. @param inner absent: it is that of the root */
+function metadataText(
+  deps: Pick<Deps, "records">,
+  { root, state, origins, statements }: Plan,
+  crate: StoredRecord,
+  { survey, names }: MetadataFile,
+  inner: InnerMetadata | undefined,
+): ReturnType<typeof asItWas> {
+  const text = crateMetadata(deps, crate, survey, names, {
+    documentOf: (record, document) =>
+      statements.of(record, document, isPathId(names.paths.get(record.ark) ?? "")),
+    statedHere: (record, document) => origins.statement(record, document, crate.ark),
+    fileOf: ({ ark }) => statements.fileOf(ark),
+    hasInnerFiles: true,
+    ...(inner ? { id: names.paths.get(crate.ark) ?? inner.id } : {}),
+    isNamed: inner?.isNamed ?? isArk(names.paths.get(root.ark) ?? root.ark, root.ark),
+  });
+  return asItWas(deps, state, root, text);
 }
 
 /**

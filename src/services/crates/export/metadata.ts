@@ -699,18 +699,27 @@ export function isMadeDescriptor(
 
 interface MetadataOptions {
   /** Members of the documents as this file has them. */
-  documentOf?: DocumentOf;
+  documentOf: DocumentOf;
   /** What the file states of a record's document. */
-  statedHere?: (record: StoredRecord, document: JsonObject) => JsonObject;
+  statedHere: (record: StoredRecord, document: JsonObject) => JsonObject;
   /** The record's file, where it is beside the metadata. */
-  fileOf?: (record: StoredRecord) => ObjectReference | undefined;
+  fileOf: (record: StoredRecord) => ObjectReference | undefined;
   /** Crates within the crate have their own metadata files. */
-  hasInnerFiles?: boolean;
+  hasInnerFiles: boolean;
   /** The id of the crate where {@link EntityNames} has none. */
   id?: string;
   /** Whether the root's `@id` says which crate it is; else the descriptor states the ARK. */
-  isNamed?: boolean;
+  isNamed: boolean;
 }
+
+/** One file that describes the crate and all within it. */
+const WHOLE_CRATE: MetadataOptions = {
+  documentOf: asItIs,
+  statedHere: (_record, document) => document,
+  fileOf: () => undefined,
+  hasInnerFiles: false,
+  isNamed: true,
+};
 
 /** RO-Crate metadata of a crate from its current records, in chunks of JSON text. */
 export async function* crateMetadata(
@@ -718,13 +727,16 @@ export async function* crateMetadata(
   root: StoredRecord,
   survey: CrateSurvey,
   names: EntityNames,
-  options: MetadataOptions = {},
+  options: Partial<MetadataOptions> = {},
 ): AsyncGenerator<string> {
   const context =
     names.context.whole === undefined ? "" : `"@context":${JSON.stringify(names.context.whole)},`;
   let chunk = `{${context}"@graph":[`;
   let separator = "";
-  for await (const text of entityTexts(deps, root, survey, names, options)) {
+  for await (const text of entityTexts(deps, root, survey, names, {
+    ...WHOLE_CRATE,
+    ...options,
+  })) {
     chunk += separator + text;
     separator = ",";
     if (chunk.length < CHUNK) continue;
@@ -740,14 +752,7 @@ async function* entityTexts(
   root: StoredRecord,
   survey: CrateSurvey,
   names: EntityNames,
-  {
-    documentOf = asItIs,
-    statedHere = (_record, document) => document,
-    fileOf = () => undefined,
-    hasInnerFiles = false,
-    id,
-    isNamed = true,
-  }: MetadataOptions,
+  { documentOf, statedHere, fileOf, hasInnerFiles, id, isNamed }: MetadataOptions,
 ): AsyncGenerator<string> {
   const { written } = names;
   const inside = new StatedInside();
@@ -778,8 +783,9 @@ async function* entityTexts(
         const url = entityUrl(record, whole);
         const file = fileOf(record);
         if (group === last) {
-          const name = names.paths.get(record.ark) ?? url ?? record.ark;
-          if (inside.isWhole(url ?? record.ark, withoutNames(document, name), file)) continue;
+          const id = url ?? record.ark;
+          const name = names.paths.get(record.ark) ?? id;
+          if (inside.isWhole(id, withoutNames(document, name), file)) continue;
         } else if (mayStandInside(record, document, names)) {
           last.push(record.ark);
           continue;

@@ -230,12 +230,7 @@ export async function readOrigins(
 ): Promise<Origins> {
   const contexts = new Map<string, JsonValue | undefined>();
   const files = new Map<string, Files>();
-  const folders = new Map<string, string>();
-  for (const [ark, { base, path }] of places)
-    if (base === ark) folders.set(ark, `linked/${folders.size}/`);
-    else if (base === root.ark) folders.set(ark, path);
-  for (const [ark, { base, path }] of places)
-    if (!folders.has(ark) && folders.has(base)) folders.set(ark, `${folders.get(base)!}${path}`);
+  const folders = crateFolders(root.ark, places);
   const descriptions: { crate: string; description: CrateDescription }[] = [];
   // A crate that came within another has identifiers of that one.
   for (const [crate, folder] of root.crate === null ? [[root.ark, ""] as const, ...folders] : []) {
@@ -289,6 +284,22 @@ export async function readOrigins(
     }
   }
   return new Origins(root.ark, inner, { files, contexts });
+}
+
+/** Folders of the crates within a crate; those of crates that are registered by themselves differ. */
+function crateFolders(
+  root: string,
+  places: ReadonlyMap<string, CratePlace>,
+): ReadonlyMap<string, string> {
+  const folders = new Map<string, string>();
+  for (const [ark, { base, path }] of places)
+    if (base === ark) folders.set(ark, `linked/${folders.size}/`);
+    else if (base === root) folders.set(ark, path);
+  for (const [ark, { base, path }] of places) {
+    const folder = folders.get(base);
+    if (!folders.has(ark) && folder !== undefined) folders.set(ark, folder + path);
+  }
+  return folders;
 }
 
 /** Undefined where the file is not stored, or is none that can be read. */

@@ -127,7 +127,7 @@ const LANE = 6;
  * Places where edges pass layers, in one drawing. The longest edges beyond them run straight,
  * behind the boxes.
  */
-const MOST_LANES = 4_000;
+const MAX_LANES = 4_000;
 const SWEEPS = 8;
 
 /**
@@ -209,7 +209,7 @@ function lanesOf(
     const key = `${tail} ${backward[index]!} ${keyOf(index)}`;
     const chain = shared.get(key) ?? shared.set(key, []).get(key)!;
     const needed = span(index) - 1;
-    if (lanes + Math.max(0, needed - chain.length) <= MOST_LANES) {
+    if (lanes + Math.max(0, needed - chain.length) <= MAX_LANES) {
       for (; chain.length < needed; lanes++) {
         const lane = slotIn(boxes[tail]!.layer + chain.length + 1, LANE);
         link(chain.at(-1) ?? boxes[tail]!, lane);

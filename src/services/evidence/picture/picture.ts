@@ -79,8 +79,38 @@ export function pictureOf(graph: EvidenceGraph, limits: PictureLimits): Picture 
     const further = { side: support > 0 ? "support" : "use", count: support + use } as const;
     return further.count > 0 ? { ...node, further } : node;
   });
-  const places = new Map(nodes.map(({ id }, index) => [id, index]));
+  const { arrows, beside, undrawn } = arrowsOf(stated, nodes, limits.edges);
+  const { depth = 0, limit = 0, kind = 0, thirdParty = 0 } = graph.hidden;
+  // Nodes of other pages are in `limit`; a page that was cut by hand doesn't count them.
+  const further = Math.max(limit, elsewhere.length) + (all.length - nodes.length);
+  const left = [
+    { reason: "limit", count: further, about: "further away" },
+    { reason: "depth", count: depth, about: "beyond the depth" },
+    { reason: "kind", count: kind, about: "of other kinds" },
+    { reason: "thirdParty", count: thirdParty, about: "statements of third parties" },
+    { reason: "edges", count: undrawn, about: "relations between what is drawn" },
+  ];
+  return {
+    nodes,
+    edges: arrows,
+    rests: [...beside].map(([key, { size: count }]) => {
+      const [node, side] = key.split(" ") as [string, Rest["side"]];
+      return { node: Number(node), side, count };
+    }),
+    left: left.filter(({ count }) => count > 0),
+  };
+}
 
+/**
+ * The arrows among the nodes that are drawn; edges between the same two are one arrow.
+ * @returns also how many are not drawn, and the nodes that are not drawn, by a neighbour and side
+ */
+function arrowsOf(
+  stated: ReturnType<typeof edgesOf>,
+  nodes: readonly PictureNode[],
+  limit: number,
+): { arrows: PictureEdge[]; beside: Map<string, Set<string>>; undrawn: number } {
+  const places = new Map(nodes.map(({ id }, index) => [id, index]));
   const arrows = new Map<string, PictureEdge>();
   const beside = new Map<string, Set<string>>();
   const undrawn = new Set<string>();
@@ -99,7 +129,7 @@ export function pictureOf(graph: EvidenceGraph, limits: PictureLimits): Picture 
     }
     const key = `${from} ${to}`;
     const arrow = arrows.get(key) ?? { from, to, names: [], thirdParty: true, owners: [] };
-    if (!arrows.has(key) && arrows.size >= limits.edges) {
+    if (!arrows.has(key) && arrows.size >= limit) {
       undrawn.add(key);
       continue;
     }
@@ -109,25 +139,7 @@ export function pictureOf(graph: EvidenceGraph, limits: PictureLimits): Picture 
     for (const { owner } of statedBy)
       if (owner !== null && !arrow.owners.includes(owner)) arrow.owners.push(owner);
   }
-  const { depth = 0, limit = 0, kind = 0, thirdParty = 0 } = graph.hidden;
-  // Nodes of other pages are in `limit`; a page that was cut by hand doesn't count them.
-  const further = Math.max(limit, elsewhere.length) + (all.length - nodes.length);
-  const left = [
-    { reason: "limit", count: further, about: "further away" },
-    { reason: "depth", count: depth, about: "beyond the depth" },
-    { reason: "kind", count: kind, about: "of other kinds" },
-    { reason: "thirdParty", count: thirdParty, about: "statements of third parties" },
-    { reason: "edges", count: undrawn.size, about: "relations between what is drawn" },
-  ];
-  return {
-    nodes,
-    edges: [...arrows.values()],
-    rests: [...beside].map(([key, { size: count }]) => {
-      const [node, side] = key.split(" ") as [string, Rest["side"]];
-      return { node: Number(node), side, count };
-    }),
-    left: left.filter(({ count }) => count > 0),
-  };
+  return { arrows: [...arrows.values()], beside, undrawn: undrawn.size };
 }
 
 const idOf = (node: { "@id": string }): string => node["@id"];

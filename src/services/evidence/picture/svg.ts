@@ -266,13 +266,32 @@ function fittedName(name: string, room: number): string {
   return whole === name || last === "" ? whole : fitted(`…/${last}`, room, NAME_SIZE);
 }
 
+/** Attributes by which styles and scripts know a node. */
+function attributesOf({ id, glyph, count, group, absent }: PictureNode, isRoot: boolean): string {
+  const classes = [
+    "ev-node",
+    absent === undefined ? `ev-${glyph}` : "ev-absent",
+    ...(absent === "deleted" ? ["ev-deleted"] : []),
+    ...(isRoot ? ["ev-root"] : []),
+  ];
+  return [
+    `class="${classes.join(" ")}"`,
+    `data-id="${xmlOf(id)}"`,
+    `data-kind="${glyph}"`,
+    ...(count === undefined ? [] : [`data-count="${count}"`]),
+    ...(group === undefined ? [] : [`data-group="${xmlOf(group)}"`]),
+    ...(absent === undefined ? [] : [`data-absent="${absent}"`]),
+    ...(isRoot ? ['data-root="true"'] : []),
+  ].join(" ");
+}
+
 function nodeOf(
   node: PictureNode,
   { x, y }: Point,
   isRoot: boolean,
   options: PictureOptions,
 ): string {
-  const { id, glyph, count, group, absent } = node;
+  const { id, glyph, count, absent } = node;
   const { light, outline, indent }: Glyph = GLYPHS[glyph];
   const name = drawable(node.name) || drawable(id);
   const note = drawable(node.note);
@@ -282,24 +301,10 @@ function nodeOf(
   const label = `${shortened(name, TOOLTIP)}, ${shortened(kind, TOOLTIP)}`;
   const shape = outline(WIDTH, HEIGHT);
   const deleted = absent === "deleted";
-  const classes = [
-    "ev-node",
-    absent === undefined ? `ev-${glyph}` : "ev-absent",
-    ...(deleted ? ["ev-deleted"] : []),
-    ...(isRoot ? ["ev-root"] : []),
-  ];
   const paint =
     absent === undefined
       ? `fill="${light.fill}" stroke="${light.stroke}"`
       : `fill="none" stroke="${LIGHT.quiet}" stroke-dasharray="4 3"`;
-  const data = [
-    `data-id="${xmlOf(id)}"`,
-    `data-kind="${glyph}"`,
-    ...(count === undefined ? [] : [`data-count="${count}"`]),
-    ...(group === undefined ? [] : [`data-group="${xmlOf(group)}"`]),
-    ...(absent === undefined ? [] : [`data-absent="${absent}"`]),
-    ...(isRoot ? ['data-root="true"'] : []),
-  ].join(" ");
   const drawn = [
     `<title>${xmlOf(label)}</title>`,
     ...(count === undefined ? [] : [`<path transform="translate(4 4)" d="${shape}"/>`]),
@@ -318,7 +323,7 @@ function nodeOf(
         (href.outside ? ' rel="nofollow noopener"' : "") +
         `${options.form === "file" ? ' target="_top"' : ""}>${drawn}</a>`;
   return (
-    `<g class="${classes.join(" ")}" ${data} transform="translate(${x - WIDTH / 2} ` +
+    `<g ${attributesOf(node, isRoot)} transform="translate(${x - WIDTH / 2} ` +
     `${y - HEIGHT / 2})" ${paint}>${linked}${plusOf(node, name, options)}</g>`
   );
 }

@@ -19,7 +19,7 @@ const PLACEHOLDER = new RegExp(
   "i",
 );
 /** Most entries of `additionalProperty` that are read. */
-const MOST_PROPERTIES = 1000;
+const MAX_PROPERTIES = 1000;
 /** Objects may hold objects; values nested deeper are ignored. */
 const DEEPEST = 4;
 
@@ -35,14 +35,14 @@ export function isInformative(value: JsonValue | undefined, depth = 0): boolean 
   return true;
 }
 
-const LONGEST_NAME = 200;
+const MAX_NAME_CHARS = 200;
 /**
  * A name without its prefix or namespace, case and punctuation: `rai:dataBiases` and `Data biases`
  * are one.
  */
 const bare = (name: string): string =>
   name
-    .slice(0, LONGEST_NAME)
+    .slice(0, MAX_NAME_CHARS)
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "");
 const local = (key: string): string =>
@@ -73,7 +73,7 @@ export class Fields {
       if (key.startsWith("@")) continue;
       this.#add(local(key), value, `${ark}#${step(key)}`);
       if (local(key) !== "additionalproperty") continue;
-      for (const [index, item] of listOf(value).slice(0, MOST_PROPERTIES).entries()) {
+      for (const [index, item] of listOf(value).slice(0, MAX_PROPERTIES).entries()) {
         const [id] = referencesIn(item);
         const elsewhere = id === undefined ? undefined : properties.get(id);
         const property = elsewhere ?? item;
@@ -132,7 +132,7 @@ export class Fields {
 }
 
 /** Most places that one answer names for one criterion. */
-export const MOST_EVIDENCE = 10;
+export const MAX_EVIDENCE = 10;
 
 /** How many of some things fulfil a condition, and where to look. */
 export class Share {
@@ -149,12 +149,12 @@ export class Share {
     this.total++;
     if (isGood) this.good++;
     const places = isGood ? this.having : this.lacking;
-    if (places.length < MOST_EVIDENCE) places.push(place);
+    if (places.length < MAX_EVIDENCE) places.push(place);
   }
 
   /** The places that decided, first those where something is missing. */
   get evidence(): string[] {
-    return [...this.lacking, ...this.having].slice(0, MOST_EVIDENCE);
+    return [...this.lacking, ...this.having].slice(0, MAX_EVIDENCE);
   }
 }
 

@@ -2,7 +2,7 @@ import { ServiceError } from "../../../errors.js";
 import { arkKey, looksLikeArk } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { isObject, listOf, referencesIn } from "../../../model/field.js";
-import type { RecordStore, StoredRecord } from "../../../storage/records/port.js";
+import type { ObjectReference, RecordStore, StoredRecord } from "../../../storage/records/port.js";
 import { rootGaps } from "../../crates/advise.js";
 import { referencePointer } from "../../crates/dangling.js";
 import { crateRecords, stateOf } from "../../records/of-crate.js";
@@ -13,9 +13,10 @@ import { parseDocument } from "../../records/view.js";
 import { CrateFacts, Fields, type RootFacts, Share } from "./fields.js";
 import { Breather, Outside, Relations, type UrlLink, urlLinks } from "./relations.js";
 import { Formats, type Member, type SurveyTools, survey, Terms } from "./survey.js";
+import { pairs } from "../../../pairs.js";
 
 /** Most references of the root that are followed, and most actors of one role that are read. */
-const MOST_RELATED = 200;
+const MAX_RELATED = 200;
 const ACTORS = ["author", "creator", "publisher", "principalInvestigator"];
 /** Keys whose entities state required facts of the root. */
 const FOLLOWED =
@@ -26,7 +27,7 @@ export function relatedOf(record: StoredRecord): string[] {
   const found = Object.entries(parseDocument(record.document)).flatMap(([key, value]) =>
     FOLLOWED.test(key) ? referencesIn(value).filter(looksLikeArk) : [],
   );
-  return [...new Set(found)].slice(0, MOST_RELATED);
+  return [...new Set(found)].slice(0, MAX_RELATED);
 }
 
 /**
@@ -43,14 +44,14 @@ export async function rootFacts(
   const document = parseDocument(record.document);
   const found = related.length === 0 ? [] : await records.findMany(related);
   const entities = new Map<string, JsonObject>();
-  for (const [index, entity] of found.entries())
-    if (entity && !entity.tombstone) entities.set(related[index]!, parseDocument(entity.document));
+  for (const [ark, entity] of pairs(related, found))
+    if (entity && !entity.tombstone) entities.set(ark, parseDocument(entity.document));
   const fields = new Fields(record.ark, document, entities);
   const actors = new Share();
   for (const name of ACTORS) {
     const field = fields.first(name);
     if (field)
-      for (const actor of listOf(field.value).slice(0, MOST_RELATED))
+      for (const actor of listOf(field.value).slice(0, MAX_RELATED))
         actors.add(namesOf(actor, entities).some(isPersistentName), field.place);
   }
   return {
@@ -173,9 +174,7 @@ export async function gather(
         const key = arkKey(each.ark);
         // A descriptor is about the metadata, not about the data.
         if (members.has(key) || describedCrate(each.ark) !== undefined) continue;
-        const [content] = WITH_CONTENT.has(each.kind)
-          ? await records.objectsOf(each.ark, { role: "content" })
-          : [];
+        const content = await contentOf(records, each);
         const document = parseDocument(each.document);
         const { member, url } = survey(facts, each, document, content, tools);
         members.set(member.key, member);
@@ -199,9 +198,7 @@ export async function gather(
       waiting.push(sub);
     }
   }
-  const tables = [...members.values()].flatMap(({ ark, table }): NamedTable[] =>
-    table?.ark === undefined ? [] : [{ ark, schema: table.ark, place: table.place }],
-  );
+  const tables = tablesOf(members.values());
   await outside.look(tables.map(({ schema }) => schema).filter((ark) => !members.has(arkKey(ark))));
   await relations.followUrls(byUrl, urls);
   await relations.conclude(facts, arkKey(record.ark));
@@ -209,6 +206,20 @@ export async function gather(
     facts.references.lacking.push(await placeOf(deps, source, target));
   return { facts, grounds: { crates, outside: outside.states }, tables };
 }
+
+async function contentOf(
+  records: GatherDeps["records"],
+  { ark, kind }: StoredRecord,
+): Promise<ObjectReference | undefined> {
+  if (!WITH_CONTENT.has(kind)) return undefined;
+  const [content] = await records.objectsOf(ark, { role: "content" });
+  return content;
+}
+
+const tablesOf = (members: Iterable<Member>): NamedTable[] =>
+  [...members].flatMap(({ ark, table }) =>
+    table?.ark === undefined ? [] : [{ ark, schema: table.ark, place: table.place }],
+  );
 
 /** Where a record's document refers to another. */
 async function placeOf({ records }: GatherDeps, source: string, target: string): Promise<string> {

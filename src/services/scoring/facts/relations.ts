@@ -6,8 +6,9 @@ import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import { ACTIVITY_SUBJECT, ANY_SUBJECT } from "../../../model/provenance.js";
 import type { FoundLink, RecordStore, StoredRecord } from "../../../storage/records/port.js";
-import { type CrateFacts, MOST_EVIDENCE } from "./fields.js";
+import { type CrateFacts, MAX_EVIDENCE } from "./fields.js";
 import type { Member } from "./survey.js";
+import { pairs } from "../../../pairs.js";
 
 /**
  * Records whose links are read at a time, and links of each; for records with more links the rest
@@ -88,19 +89,14 @@ export class Relations {
     const crates = new Set<string>();
     for (let start = 0; start < keys.length; start += SOURCES) {
       const batch = keys.slice(start, start + SOURCES);
-      const pages = await this.#records.linksFrom(
-        batch.map((key) => this.#members.get(key)!.ark),
-        { limit: SOURCES_READ_TOGETHER },
-      );
-      for (let [index, { items, next }] of pages.entries()) {
-        await this.#add(facts, batch[index]!, items, crates);
-        while (next !== undefined) {
-          const [page] = await this.#records.linksFrom([this.#members.get(batch[index]!)!.ark], {
-            after: next,
-            limit: MANY,
-          });
-          await this.#add(facts, batch[index]!, page!.items, crates);
-          next = page!.next;
+      const arks = batch.map((key) => this.#members.get(key)!.ark);
+      const pages = await this.#records.linksFrom(arks, { limit: SOURCES_READ_TOGETHER });
+      for (const [[key, ark], first] of pairs(pairs(batch, arks), pages)) {
+        await this.#add(facts, key, first.items, crates);
+        for (let after = first.next; after !== undefined;) {
+          const [page] = await this.#records.linksFrom([ark], { after, limit: MANY });
+          await this.#add(facts, key, page!.items, crates);
+          after = page!.next;
         }
       }
     }
@@ -142,7 +138,7 @@ export class Relations {
         noted.add(link.targetKey);
         facts.references.total++;
         if (found) facts.references.good++;
-        else if (this.dangling.length < MOST_EVIDENCE)
+        else if (this.dangling.length < MAX_EVIDENCE)
           this.dangling.push({ source: link.source, target: link.target });
       }
       if (
@@ -168,27 +164,7 @@ export class Relations {
     if (predicate === "schema:isPartOf" && kind !== undefined)
       this.#part(this.#members.get(targetKey)?.key ?? targetKey, source.key);
     if (ORIGINS.has(predicate)) source.sourced = true;
-    const exists = kind !== undefined;
-    if (KINDS[source.kind].activity) {
-      const run = this.#runOf(key);
-      if (predicate === "evi:generated") {
-        if (exists) run.outputs++;
-        else run.lost++;
-        const made = this.#members.get(targetKey);
-        if (made) made.sourced = true;
-      } else if (
-        predicate === "evi:usedSoftware" ||
-        (predicate === "evi:used" && kind === "software")
-      ) {
-        if (exists) run.programs++;
-        else run.lostPrograms++;
-        if (source.environment !== undefined) this.#environments.set(targetKey, source.environment);
-      } else if (INPUTS.has(predicate)) {
-        if (exists) run.inputs++;
-        else run.lost++;
-      }
-      return;
-    }
+    if (KINDS[source.kind].activity) return this.#noteRun(source, key, predicate, targetKey, kind);
     // The same, stated from the other end.
     const target = this.#members.get(targetKey);
     if (!target || !KINDS[target.kind].activity) return;
@@ -196,6 +172,29 @@ export class Relations {
     if (predicate === "evi:generatedBy") run.outputs++;
     else if (INPUTS_OF.has(predicate) && source.kind === "software") run.programs++;
     else if (INPUTS_OF.has(predicate)) run.inputs++;
+  }
+
+  /** What a run states of what it used and generated. */
+  #noteRun(
+    source: Member,
+    key: string,
+    predicate: string,
+    targetKey: string,
+    kind: Member["kind"] | undefined,
+  ): void {
+    const run = this.#runOf(key);
+    const exists = kind !== undefined;
+    if (predicate === "evi:generated") {
+      run[exists ? "outputs" : "lost"]++;
+      const made = this.#members.get(targetKey);
+      if (made) made.sourced = true;
+    } else if (
+      predicate === "evi:usedSoftware" ||
+      (predicate === "evi:used" && kind === "software")
+    ) {
+      run[exists ? "programs" : "lostPrograms"]++;
+      if (source.environment !== undefined) this.#environments.set(targetKey, source.environment);
+    } else if (INPUTS.has(predicate)) run[exists ? "inputs" : "lost"]++;
   }
 
   #runOf(key: string): Run {
@@ -221,36 +220,42 @@ export class Relations {
         typeof this.#members.get(whole)?.location === "string" ? parts : [],
       ),
     );
-    for (const [
-      key,
-      { ark, kind, sourced, environment, location, table, run, isData, isPart },
-    ] of this.#members) {
+    for (const [key, member] of this.#members) {
+      const { ark, kind, sourced, table, isData, isPart } = member;
       const place = `${ark}#`;
-      if (run) {
-        const { inputs, outputs, programs, lost, lostPrograms } = this.#runOf(key);
-        facts.traced.add(inputs > 0 && outputs > 0 && lost === 0, place);
-        if (run === "computation") facts.programmed.add(programs > 0 && lostPrograms === 0, place);
-      }
-      if (kind === "software") {
-        facts.located.add(typeof location === "string" || held.has(key), location ?? place);
-        facts.portable.add(
-          environment !== undefined || this.#environments.has(key),
-          environment ?? this.#environments.get(key) ?? place,
-        );
-      }
+      this.#concludeRun(facts, key, member);
+      if (kind === "software") this.#concludeSoftware(facts, key, member, held);
       if (isData) facts.sourced.add(sourced, place);
       if (isPart || (kind === "rocrate" && key !== root))
         facts.reached.add(reached.has(key), place);
-      if (table)
-        facts.structured.add(
-          table.schema === true ||
-            (table.schema !== undefined &&
-              (this.#members.get(table.schema) ?? this.#outside.of(table.schema))?.kind ===
-                "schema"),
-          table.place,
-        );
+      if (table) facts.structured.add(this.#hasSchema(table.schema), table.place);
       await this.#breather.pause();
     }
+  }
+
+  #concludeRun(facts: CrateFacts, key: string, { ark, run }: Member): void {
+    if (!run) return;
+    const { inputs, outputs, programs, lost, lostPrograms } = this.#runOf(key);
+    facts.traced.add(inputs > 0 && outputs > 0 && lost === 0, `${ark}#`);
+    if (run === "computation") facts.programmed.add(programs > 0 && lostPrograms === 0, `${ark}#`);
+  }
+
+  /** @param held parts of what is located */
+  #concludeSoftware(
+    facts: CrateFacts,
+    key: string,
+    { ark, location, environment = this.#environments.get(key) }: Member,
+    held: ReadonlySet<string>,
+  ): void {
+    const place = `${ark}#`;
+    facts.located.add(typeof location === "string" || held.has(key), location ?? place);
+    facts.portable.add(environment !== undefined, environment ?? place);
+  }
+
+  /** @param schema key of the schema of a table; true: the table has one of its own */
+  #hasSchema(schema: string | true | undefined): boolean {
+    if (schema === undefined || schema === true) return schema === true;
+    return (this.#members.get(schema) ?? this.#outside.of(schema))?.kind === "schema";
   }
 }
 
@@ -309,10 +314,8 @@ export class Outside {
     const found: (StoredRecord | undefined)[] = [];
     for (let start = 0; start < wanted.length; start += BATCH) {
       const batch = wanted.slice(start, start + BATCH);
-      for (const [index, record] of (
-        await this.#records.findMany(batch.map(([, ark]) => ark))
-      ).entries()) {
-        const [key, ark] = batch[index]!;
+      const records = await this.#records.findMany(batch.map(([, ark]) => ark));
+      for (const [[key, ark], record] of pairs(batch, records)) {
         this.#known.set(
           key,
           record && { ark: record.ark, kind: record.kind, isLive: record.tombstone === null },

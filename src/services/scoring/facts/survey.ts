@@ -10,7 +10,7 @@ import { eachUnknownContext } from "../../../rdf/contexts.js";
 import { FALLBACK_VOCABULARY } from "../../../rdf/terms.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import { entityUrl, TermMeanings, termsOf } from "../../crates/export/metadata.js";
-import { type CrateFacts, Fields, isInformative, MOST_EVIDENCE } from "./fields.js";
+import { type CrateFacts, Fields, isInformative, MAX_EVIDENCE } from "./fields.js";
 
 /** Names under which crates state the format of a file. */
 const NAMES = ["encodingFormat", "format", "fileFormat"];
@@ -294,13 +294,7 @@ export function survey(
     fields.references("about").some((subject) => subject !== facts.root.fields.ark)
   )
     facts.subjects.add(true, fields.place("about"));
-  if (record.publicationStatus === "EMBARGOED")
-    facts.embargoed.add(
-      record.embargoedUntil !== null ||
-        fields.has("conditionsOfAccess", "accessRights", "usageInfo", "embargoedUntil") ||
-        facts.root.fields.has("conditionsOfAccess", "accessRights", "usageInfo", "embargoedUntil"),
-      fields.place("conditionsOfAccess", "accessRights", "usageInfo"),
-    );
+  if (record.publicationStatus === "EMBARGOED") surveyEmbargo(facts, record, fields);
   remember(facts, record, fields, isRoot);
 
   if (member.isPart) {
@@ -314,15 +308,28 @@ export function survey(
   if (role === "file") surveyFile(facts, record, fields, content, tools.formats);
   if (record.kind === "software") member.location = locationOf(fields, content !== undefined);
   if (record.kind === "schema") surveyColumns(facts, record.ark, document);
-  const table = member.isData ? tableOf(fields) : undefined;
-  if (table) {
-    facts.summarised.add(
-      fields.has("hasSummaryStatistics", "summaryStatistics", "variableMeasured"),
-      fields.place("hasSummaryStatistics", "summaryStatistics", "variableMeasured"),
-    );
-    member.table = table;
-  }
+  if (member.isData) surveyTable(facts, fields, member);
   return { member, ...(url === undefined ? {} : { url }) };
+}
+
+const SUMMARY_FIELDS = ["hasSummaryStatistics", "summaryStatistics", "variableMeasured"] as const;
+
+function surveyTable(facts: CrateFacts, fields: Fields, member: Member): void {
+  const table = tableOf(fields);
+  if (!table) return;
+  facts.summarised.add(fields.has(...SUMMARY_FIELDS), fields.place(...SUMMARY_FIELDS));
+  member.table = table;
+}
+
+const ACCESS_CONDITIONS = ["conditionsOfAccess", "accessRights", "usageInfo"] as const;
+
+/** Whether the record or its crate says when an embargo ends, or on what conditions it is lifted. */
+function surveyEmbargo(facts: CrateFacts, record: StoredRecord, fields: Fields): void {
+  const states = (of: Fields): boolean => of.has(...ACCESS_CONDITIONS, "embargoedUntil");
+  facts.embargoed.add(
+    record.embargoedUntil !== null || states(fields) || states(facts.root.fields),
+    fields.place(...ACCESS_CONDITIONS),
+  );
 }
 
 /** Fields that the old rules test for any entity. */
@@ -355,8 +362,7 @@ function surveyTerms(
       : document;
   const lost = terms.lostIn(claimed);
   for (const term of lost ?? [])
-    if (facts.lostTerms.size < MOST_EVIDENCE)
-      facts.lostTerms.add(term.slice(0, 100).toWellFormed());
+    if (facts.lostTerms.size < MAX_EVIDENCE) facts.lostTerms.add(term.slice(0, 100).toWellFormed());
   const first = lost?.[0];
   facts.explained.add(
     lost?.length === 0,
@@ -422,7 +428,7 @@ const SCHEME = /^(?:https?|urn|tag|did|info|ark|doi|arcp|mailto):/i;
 /** Another name of a keyword. */
 const ALIAS = /@[a-z]+$/i;
 /** Most cached contexts: records of one crate share one or two. */
-const MOST_CONTEXTS = 50;
+const MAX_CONTEXTS = 50;
 
 /** Finds terms of records that no context explains. */
 export class Terms {
@@ -449,7 +455,7 @@ export class Terms {
     const key = JSON.stringify(context) ?? "";
     let meanings = this.#meanings.get(key);
     if (meanings === undefined) {
-      if (this.#meanings.size >= MOST_CONTEXTS) this.#meanings.clear();
+      if (this.#meanings.size >= MAX_CONTEXTS) this.#meanings.clear();
       this.#meanings.set(key, (meanings = meaningsOf(context)));
     }
     return meanings;

@@ -239,6 +239,22 @@ const PARTS = new Set([
 const CALLS = new Set(["operation", "functionCall", "aggregate"]);
 type Node = Readonly<Record<string, unknown>>;
 
+/** Patterns of a node of the query, without those of its children. */
+function patternsIn({ type, items, triples, variables, group, order }: Node): number {
+  const results = Array.isArray(variables) ? (variables as Node[]) : [];
+  const described = results.filter(
+    (term) => "expression" in term || term["termType"] === "NamedNode",
+  );
+  return (
+    (PARTS.has(type as string) ? 1 : 0) +
+    lengthOf(triples) +
+    lengthOf(items) +
+    lengthOf(group) +
+    lengthOf(order) +
+    described.length
+  );
+}
+
 /**
  * Counts the features that make a query slow to plan or deep to evaluate. Uses an explicit stack: a
  * tree may be as deep as the query is long.
@@ -263,7 +279,7 @@ function measure(query: Query, limits: CheckLimits): void {
       }
       continue;
     }
-    const { type, pathType, items, triples, values, variables, group, order } = node as Node;
+    const { type, pathType, values } = node as Node;
     if (type === "service")
       throw new ServiceError(
         "QUERY_REFUSED",
@@ -272,16 +288,7 @@ function measure(query: Query, limits: CheckLimits): void {
       );
     if (pathType === "*" || pathType === "+")
       counts.SPARQL_MAX_CLOSURES = Math.max(counts.SPARQL_MAX_CLOSURES, ++closures);
-    counts.SPARQL_MAX_PATTERNS +=
-      (PARTS.has(type as string) ? 1 : 0) +
-      lengthOf(triples) +
-      lengthOf(items) +
-      lengthOf(group) +
-      lengthOf(order);
-    if (Array.isArray(variables))
-      counts.SPARQL_MAX_PATTERNS += variables.filter(
-        (term) => "expression" in term || (term as { termType?: string }).termType === "NamedNode",
-      ).length;
+    counts.SPARQL_MAX_PATTERNS += patternsIn(node as Node);
     if (CALLS.has(type as string)) counts.SPARQL_MAX_OPERATORS++;
     if (Array.isArray(values))
       for (const row of values)

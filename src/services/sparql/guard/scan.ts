@@ -105,6 +105,7 @@ const QUERIES = new Set(["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]);
  * @throws ServiceError `QUERY_SYNTAX` with line and column, `QUERY_REFUSED`, `UPDATE_REFUSED`,
  * `TOO_LARGE`
  */
+// oxlint-disable-next-line complexity -- one pass over characters
 export function scan(query: string, limits: ScanLimits): Scanned {
   if (Buffer.byteLength(query) > limits.SPARQL_MAX_QUERY_BYTES)
     throw new ServiceError(

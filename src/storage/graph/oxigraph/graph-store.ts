@@ -91,7 +91,7 @@ class BatchBytes {
  * The engine checks longer texts: a regular expression stores a place to go back to for each escape
  * of a literal.
  */
-const MOST_CHARACTERS = 100_000;
+const MAX_CHARACTERS = 100_000;
 
 /**
  * `http`, `https` and `ark` with plain characters, at most one fragment, and no port: every engine
@@ -109,7 +109,7 @@ const LINE = new RegExp(`${IRI} ${IRI} (?:${IRI}|${LITERAL}) ${IRI} \\.\\n`, "y"
  * absence of everything that the lenient mode does not check.
  */
 export function arePlain(nquads: string): boolean {
-  if (nquads.length > MOST_CHARACTERS) return false;
+  if (nquads.length > MAX_CHARACTERS) return false;
   for (let at = 0; at < nquads.length; at = LINE.lastIndex) {
     LINE.lastIndex = at;
     if (!LINE.test(nquads)) return false;

@@ -117,7 +117,7 @@ export class ThreadHandle {
    */
   isWorn(after?: number): boolean {
     return (
-      this.rewrites >= (after ?? Math.min(MOST_REWRITES, Math.max(LEAST_REWRITES, this.records)))
+      this.rewrites >= (after ?? Math.min(MAX_REWRITES, Math.max(LEAST_REWRITES, this.records)))
     );
   }
 
@@ -256,7 +256,7 @@ export const WASTE_PER_REWRITE = 4_600;
  * thousand records, nor after more than the last, when half a gigabyte is lost.
  */
 export const LEAST_REWRITES = 10_000;
-const MOST_REWRITES = 100_000;
+const MAX_REWRITES = 100_000;
 
 export const DEFAULTS = {
   indexWait: 2_000,

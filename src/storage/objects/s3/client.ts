@@ -5,8 +5,8 @@ import { Silence } from "./faults.js";
 import type { S3Location } from "./location.js";
 
 /** Pauses (ms) between tries of the client: the first, and the longest. */
-const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 5000;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 5000;
 
 export function clientOf(location: S3Location): Client {
   const { hostname, port, protocol } = new URL(location.endpoint);
@@ -23,8 +23,8 @@ export function clientOf(location: S3Location): Client {
     transportAgent: new (secure ? https : http).Agent({ keepAlive: true }),
     retryOptions: {
       maximumRetryCount: location.retries,
-      baseDelayMs: FIRST_PAUSE,
-      maximumDelayMs: LONGEST_PAUSE,
+      baseDelayMs: FIRST_PAUSE_MS,
+      maximumDelayMs: MAX_PAUSE_MS,
     },
   });
 }

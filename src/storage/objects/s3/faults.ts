@@ -129,8 +129,8 @@ export function asStoreError(
 }
 
 /** Pause (ms) before the first retry, doubled each time, and the longest one. */
-const FIRST_PAUSE = 100;
-const LONGEST_PAUSE = 5000;
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 5000;
 
 /**
  * Retries a call whose connection failed; the client itself retries what the server answers with a
@@ -148,7 +148,7 @@ export async function retried<T>(
       const tries = error instanceof Silence ? Math.min(1, retries) : retries;
       if (!mayPass(error) || failures >= tries) throw error;
       // Never as long as others wait.
-      await sleep(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** failures) * (0.5 + Math.random()));
+      await sleep(Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures) * (0.5 + Math.random()));
     }
   }
 }

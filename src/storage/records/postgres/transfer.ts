@@ -249,7 +249,7 @@ class ImportRows {
     const added = [...new Set(all.flatMap(({ spellings }) => spellings))].filter(
       (word) => !this.#words.has(word),
     );
-    if (this.#words.size > MOST_KNOWN) this.#words.clear();
+    if (this.#words.size > MAX_KNOWN) this.#words.clear();
     for (const word of added) this.#words.add(word);
     if (added.length > 0) void this.#sending.send(ADD_WORDS, [added], added.length);
     await this.#sending.breathe();
@@ -257,7 +257,7 @@ class ImportRows {
 }
 
 /** Words that are not sent again; some MiB. */
-const MOST_KNOWN = 100_000;
+const MAX_KNOWN = 100_000;
 
 /** Place of a record's name and owner in its row. */
 const [NAME, OWNER] = [4, 5];

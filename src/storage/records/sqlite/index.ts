@@ -68,7 +68,7 @@ import { Writer } from "./writer.js";
 
 const READ_THREAD = "src/storage/records/sqlite/read-thread";
 /** Accounts that are remembered; a few hundred bytes each. */
-const MOST_KNOWN = 10_000;
+const MAX_KNOWN = 10_000;
 
 /** Reads a file that {@link openSqliteRecordStore} opened; writes through its writer thread. */
 class SqliteRecordStore implements RecordStore {
@@ -216,7 +216,7 @@ class SqliteRecordStore implements RecordStore {
     const known = this.#known.get(user);
     if (known) return known;
     const account = read(() => this.#accounts.byUser(user));
-    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     if (account) this.#known.set(user, account);
     return account;
   };

@@ -129,7 +129,7 @@ interface Arrival {
 }
 
 /** Keys whose owners are cached between commits; some MiB. */
-const MOST_KNOWN = 20_000;
+const MAX_KNOWN = 20_000;
 
 /**
  * The graph as seen by the index: link targets spelled as the records that own their keys spell
@@ -158,7 +158,7 @@ export class Projection {
 
   /** Call when a commit begins. */
   begin(): void {
-    if (this.#known.size > MOST_KNOWN) this.forget();
+    if (this.#known.size > MAX_KNOWN) this.forget();
   }
 
   /** Call after a rollback: owners of keys are looked up again. */

@@ -90,16 +90,16 @@ const INDEXES: Readonly<Record<Exclude<ConditionField, "keyword" | "part of the 
  */
 const SPARSE = 5000;
 /** The same for a part of the name: all names are read until so many have it. */
-const FEW_NAMES = 1000;
+const MAX_NAMES_READ = 1000;
 /**
  * Up to so many records that a text finds are all read, and sorted; of more, each record of a walk
  * in the requested order is asked for in the search index, which takes 20 µs.
  */
 const DENSE = 25_000;
 /** Conditions whose records are counted, to find the one that the fewest meet. */
-const MOST_COUNTED = 10;
+const MAX_COUNTED = 10;
 /** Statements that stay prepared; what callers combine is without end. */
-const MOST_PREPARED = 200;
+const MAX_PREPARED = 200;
 
 type Numbered = [id: number, key: number | string | null];
 
@@ -136,7 +136,7 @@ const DELETED = reading(INDEXES.deleted, false);
  * statistics of an empty file, and must not change its choice when the file grows.
  */
 export class SelectionReads {
-  readonly #prepared = new LRUCache<string, Statement>({ max: MOST_PREPARED });
+  readonly #prepared = new LRUCache<string, Statement>({ max: MAX_PREPARED });
   readonly #byNumber;
   readonly #connection: Connection;
   #stemmer: Stemmer | undefined;
@@ -363,7 +363,7 @@ export class SelectionReads {
     let best: { plan: Plan; count: number } | undefined;
     for (const condition of conditions
       .flatMap((each) => (planFor(each) ? each : []))
-      .slice(0, MOST_COUNTED)) {
+      .slice(0, MAX_COUNTED)) {
       const plan = planFor(condition);
       if (!plan || best?.count === 0) continue;
       const sql = new Sql(this.dialect);
@@ -400,11 +400,11 @@ export class SelectionReads {
     const sql = new Sql(this.dialect);
     const where = [LIVE, DIALECT.anyOf("r.kind", kindsOf(conditions), sql), named.sql(sql)];
     const ids = this.#prepare<[number]>(
-      `SELECT r.id FROM ${INDEXES.name} WHERE ${joined(where, "AND")} LIMIT ${FEW_NAMES}`,
+      `SELECT r.id FROM ${INDEXES.name} WHERE ${joined(where, "AND")} LIMIT ${MAX_NAMES_READ}`,
     )
       .all(sql.values as Value[])
       .map(([id]) => id);
-    if (ids.length === FEW_NAMES) return undefined;
+    if (ids.length === MAX_NAMES_READ) return undefined;
     return {
       ...ALL_RECORDS,
       from: (main) =>

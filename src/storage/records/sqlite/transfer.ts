@@ -287,9 +287,9 @@ export async function openSqliteTransfer({
 }
 
 /** Most findings of SQLite's own check: one lost page can make thousands of the same kind. */
-const MOST_OF_SQLITE = 100;
+const MAX_OF_SQLITE = 100;
 /** Rows behind a lost page that are read one by one until one can be read. */
-const MOST_PROBES = 100_000;
+const MAX_PROBES = 100_000;
 
 /** Where a table's rows are not all of the table of that name. */
 const COLUMN: Partial<Record<TransferTable, Record<string, string>>> = { text: { record: "id" } };
@@ -317,7 +317,7 @@ function* findDamage(connection: Connection): Generator<FoundDamage, void, undef
 function* pages(connection: Connection): Generator<FoundDamage, void, undefined> {
   try {
     for (const [what] of connection
-      .prepare<[string]>(`SELECT integrity_check FROM pragma_integrity_check(${MOST_OF_SQLITE})`)
+      .prepare<[string]>(`SELECT integrity_check FROM pragma_integrity_check(${MAX_OF_SQLITE})`)
       .iterate())
       if (what !== "ok") yield { where: "pages and indexes", what };
   } catch (error) {
@@ -367,7 +367,7 @@ function* numberedRows(
     }
     // Rows come several at a time: those before the one that failed have not been seen either.
     let failed = false;
-    for (let probes = 0; at < last && probes < MOST_PROBES; probes++) {
+    for (let probes = 0; at < last && probes < MAX_PROBES; probes++) {
       at++;
       try {
         const row = one.get([at]);

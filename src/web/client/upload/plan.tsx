@@ -75,7 +75,7 @@ export function PlanView({ plan, size, onUpload, onEmptyLinked }: PlanViewProps)
               <li>{identifier}</li>
             ))}
           </ul>
-          <Further count={taken.length - RECORDS} />
+          <MoreOf count={taken.length - RECORDS} />
         </section>
       )}
       <Findings title="Advice" findings={warned} level={3} open={false} />
@@ -118,7 +118,7 @@ function ChangesView({ changes }: { changes: Changes }) {
       {changed.slice(0, RECORDS).map((record) => (
         <ChangedRecordView record={record} />
       ))}
-      <Further count={counts.changed - Math.min(changed.length, RECORDS)} />
+      <MoreOf count={counts.changed - Math.min(changed.length, RECORDS)} />
       {lists.map(
         ([title, records, count]) =>
           records.length > 0 && (
@@ -133,7 +133,7 @@ function ChangesView({ changes }: { changes: Changes }) {
                   </li>
                 ))}
               </ul>
-              <Further count={count - Math.min(records.length, RECORDS)} />
+              <MoreOf count={count - Math.min(records.length, RECORDS)} />
             </details>
           ),
       )}
@@ -141,7 +141,7 @@ function ChangesView({ changes }: { changes: Changes }) {
   );
 }
 
-const Further = ({ count }: { count: number }) =>
+const MoreOf = ({ count }: { count: number }) =>
   count > 0 ? <p class="quiet">and {countText(count)} more</p> : null;
 
 function ChangedRecordView({ record }: { record: ChangedRecord }) {
@@ -167,7 +167,7 @@ function ChangedRecordView({ record }: { record: ChangedRecord }) {
         columns={["Stored", "Upload"]}
         Value={PlannedValue}
       />
-      <Further count={further} />
+      <MoreOf count={further} />
     </details>
   );
 }

@@ -19,6 +19,7 @@ import { counted } from "../../words.js";
 import type { Page, PageRequest, Route } from "../../page.js";
 import { problemOf } from "../account.js";
 import { own, pageOf, STATUSES } from "./frame.js";
+import { pairs } from "../../../pairs.js";
 
 const PAGE_SIZE = 25;
 /** Records of one action; the page shows fewer. */
@@ -200,8 +201,8 @@ const wasPublished = ({ status }: Chosen): boolean => status !== null && status 
 
 async function chosenOf(ask: PageRequest["ask"], ids: string[]): Promise<Chosen[]> {
   const { nodes } = await ask(ChosenRecordsDocument, { ids });
-  return nodes.map((node, index) => ({
-    id: ids[index]!,
+  return pairs(ids, nodes).map(([id, node]) => ({
+    id,
     name: node && "name" in node ? node.name : null,
     status: node && "publicationStatus" in node ? node.publicationStatus : null,
   }));

@@ -19,7 +19,7 @@ import type { Stored } from "./access.js";
 export type Names = ReadonlyMap<string, { id?: string; name: string | null; kind: string | null }>;
 
 /** URLs of a document that are looked up among the records of its crate. */
-const MOST_URLS = 1000;
+const MAX_URLS = 1000;
 
 /** The same names, and those of records that the document names by URLs. */
 export function withUrls(names: Names, document: JsonObject, crate: string | null): Names {
@@ -28,9 +28,9 @@ export function withUrls(names: Names, document: JsonObject, crate: string | nul
   const all = new Map(names);
   const open: JsonValue[] = [document];
   let seen = 0;
-  for (let value = open.pop(); value !== undefined && seen < MOST_URLS; value = open.pop()) {
+  for (let value = open.pop(); value !== undefined && seen < MAX_URLS; value = open.pop()) {
     // One by one: all values of an entity of megabytes would not fit on the stack.
-    if (Array.isArray(value)) for (const each of value.slice(0, MOST_URLS)) open.push(each);
+    if (Array.isArray(value)) for (const each of value.slice(0, MAX_URLS)) open.push(each);
     else if (isObject(value)) for (const each of Object.values(value)) open.push(each);
     if (typeof value !== "string" || !isWebAddress(value)) continue;
     seen++;
@@ -42,9 +42,9 @@ export function withUrls(names: Names, document: JsonObject, crate: string | nul
 }
 
 /** Entries of a list, members of an object and levels that are shown. */
-const [MOST_ITEMS, MOST_MEMBERS, DEEPEST] = [20, 30, 3];
+const [MAX_ITEMS, MAX_MEMBERS, MAX_DEPTH] = [20, 30, 3];
 /** Characters of a text that are shown at once, and at all. */
-const [SHORT, LONGEST] = [600, 20_000];
+const [SHORT_TEXT_CHARS, MAX_TEXT_CHARS] = [600, 20_000];
 
 const isArk = (text: string): boolean =>
   text.length <= 2000 && /^\s*ark:\/?\d{5,}\/\S+\s*$/i.test(text);
@@ -64,7 +64,7 @@ export function Value(props: { value: JsonValue; names: Names; level?: number })
   if (value === null) return <span class="quiet">none</span>;
   if (typeof value === "boolean") return <>{value ? "Yes" : "No"}</>;
   if (typeof value === "number") return <>{String(value)}</>;
-  if (level >= DEEPEST) return <code>{shortened(JSON.stringify(value), 200)}</code>;
+  if (level >= MAX_DEPTH) return <code>{shortened(JSON.stringify(value), 200)}</code>;
   return Array.isArray(value) ? (
     <List values={value} names={names} level={level} />
   ) : (
@@ -90,13 +90,13 @@ function Text({ text, names }: { text: string; names: Names }): ComponentChildre
   if (/^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/.test(text))
     return <time dateTime={text}>{dateText(text)}</time>;
   const shown = /<\/[a-z]/i.test(text) ? plainText(text) : text;
-  if (shown.length <= SHORT) return <bdi class="text">{shown}</bdi>;
+  if (shown.length <= SHORT_TEXT_CHARS) return <bdi class="text">{shown}</bdi>;
   return (
     <details class="more">
       <summary>
-        <bdi>{shortened(shown, SHORT / 3)}</bdi>
+        <bdi>{shortened(shown, SHORT_TEXT_CHARS / 3)}</bdi>
       </summary>
-      <bdi class="text">{shortened(shown, LONGEST)}</bdi>
+      <bdi class="text">{shortened(shown, MAX_TEXT_CHARS)}</bdi>
     </details>
   );
 }
@@ -111,13 +111,13 @@ function List({ values, names, level }: Inside & { values: readonly JsonValue[] 
   if (values.length === 1) return <Value value={values[0]!} names={names} level={level} />;
   return (
     <ul class="plain">
-      {values.slice(0, MOST_ITEMS).map((item) => (
+      {values.slice(0, MAX_ITEMS).map((item) => (
         <li>
           <Value value={item} names={names} level={level + 1} />
         </li>
       ))}
-      {values.length > MOST_ITEMS && (
-        <li class="quiet">and {countText(values.length - MOST_ITEMS)} more</li>
+      {values.length > MAX_ITEMS && (
+        <li class="quiet">and {countText(values.length - MAX_ITEMS)} more</li>
       )}
     </ul>
   );
@@ -139,7 +139,7 @@ function Members({ object, names, level }: Inside & { object: JsonObject }) {
           </dd>
         </div>
       )}
-      {members.slice(0, MOST_MEMBERS).map(([name, value]) => (
+      {members.slice(0, MAX_MEMBERS).map(([name, value]) => (
         <div>
           <dt>{shortened(labelOf(name), 80)}</dt>
           <dd>
@@ -147,10 +147,10 @@ function Members({ object, names, level }: Inside & { object: JsonObject }) {
           </dd>
         </div>
       ))}
-      {members.length > MOST_MEMBERS && (
+      {members.length > MAX_MEMBERS && (
         <div>
           <dt />
-          <dd class="quiet">and {countText(members.length - MOST_MEMBERS)} more</dd>
+          <dd class="quiet">and {countText(members.length - MAX_MEMBERS)} more</dd>
         </div>
       )}
     </dl>
@@ -282,7 +282,7 @@ function Program(props: PartProps) {
 }
 
 /** Columns of a schema that are shown. */
-const MOST_COLUMNS = 200;
+const MAX_COLUMNS = 200;
 
 function Columns({ document }: { document: JsonObject }) {
   const properties = isObject(document["properties"]) ? document["properties"] : {};
@@ -314,7 +314,7 @@ function Columns({ document }: { document: JsonObject }) {
               </tr>
             </thead>
             <tbody>
-              {columns.slice(0, MOST_COLUMNS).map(({ name, column }) => (
+              {columns.slice(0, MAX_COLUMNS).map(({ name, column }) => (
                 <tr>
                   <th scope="row">
                     <bdi>{shortened(name, 120)}</bdi>
@@ -335,9 +335,9 @@ function Columns({ document }: { document: JsonObject }) {
           </table>
         </div>
       )}
-      {columns.length > MOST_COLUMNS && (
+      {columns.length > MAX_COLUMNS && (
         <p class="quiet">
-          The first {MOST_COLUMNS} are shown. All of them are in the metadata under “Formats”.
+          The first {MAX_COLUMNS} are shown. All of them are in the metadata under “Formats”.
         </p>
       )}
       <Facts
@@ -393,7 +393,7 @@ const Rules = ({ rules }: { rules: readonly string[] }) => <bdi>{rules.join("; "
 /** Members that the head of the page shows. */
 const SHOWN = new Set(["name", "description", "keywords", "license", "owner", "author", "creator"]);
 /** Members of a document that a page shows: more is in its formats. */
-const MOST_TERMS = 150;
+const MAX_TERMS = 150;
 
 interface MetadataProps {
   kind: KindName;
@@ -425,7 +425,7 @@ export function Metadata({ kind, document, names, content }: MetadataProps) {
   return (
     <Section id="metadata" title="All metadata">
       <dl class="facts metadata">
-        {usual.slice(0, MOST_TERMS).map(([term, value]) => (
+        {usual.slice(0, MAX_TERMS).map(([term, value]) => (
           <div>
             <dt title={term.description ?? undefined}>{shortened(term.label, 80)}</dt>
             <dd>
@@ -433,7 +433,7 @@ export function Metadata({ kind, document, names, content }: MetadataProps) {
             </dd>
           </div>
         ))}
-        {named.slice(0, MOST_TERMS).map(([name, value]) => (
+        {named.slice(0, MAX_TERMS).map(([name, value]) => (
           <div>
             <dt>
               <bdi>{shortened(name, 80)}</bdi>
@@ -448,7 +448,7 @@ export function Metadata({ kind, document, names, content }: MetadataProps) {
         <>
           <h3>Further terms of the record</h3>
           <dl class="facts metadata">
-            {further.slice(0, MOST_TERMS).map(([term, value]) => (
+            {further.slice(0, MAX_TERMS).map(([term, value]) => (
               <div>
                 <dt title={shortened(term.name, 200)}>{shortened(term.label, 80)}</dt>
                 <dd>
@@ -459,7 +459,7 @@ export function Metadata({ kind, document, names, content }: MetadataProps) {
           </dl>
         </>
       )}
-      {Math.max(usual.length, further.length) > MOST_TERMS && (
+      {Math.max(usual.length, further.length) > MAX_TERMS && (
         <p class="quiet">
           More is stated than is shown: <a href="#formats">see the formats</a>.
         </p>
@@ -490,7 +490,7 @@ const isEmpty = (value: JsonValue | undefined): boolean =>
   (typeof value === "object" && Object.keys(value).length === 0);
 
 /** Most characters of metadata in the head of a page. */
-const MOST_DATA = 16 * 2 ** 10;
+const MAX_DATA = 16 * 2 ** 10;
 /** What is left of a longer document there. */
 const SUMMARY = [
   "@context",
@@ -505,14 +505,14 @@ const SUMMARY = [
 
 /** The document for programs that read the page; of a long one its summary. */
 export function headData(document: JsonObject, length: number): JsonObject | undefined {
-  if (length <= MOST_DATA) return document;
+  if (length <= MAX_DATA) return document;
   const summary = Object.fromEntries(
     SUMMARY.flatMap((name) => {
       const value = document[name];
       return value === undefined ? [] : [[name, value] as const];
     }),
   );
-  return JSON.stringify(summary).length <= MOST_DATA ? summary : undefined;
+  return JSON.stringify(summary).length <= MAX_DATA ? summary : undefined;
 }
 
 /** Characters of a citation that are shown. */

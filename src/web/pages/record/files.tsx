@@ -482,16 +482,7 @@ async function previewPage({ ask, params, query }: PageRequest): Promise<Page> {
         {record ? <Back record={record} /> : holder && <Back record={holder} />}
         <h1 dir="auto">{shortened(name, 200)}</h1>
         <div class="actions">
-          {content?.state === "STORED" && content.readable && content.address ? (
-            <Download content={content} />
-          ) : (
-            !record &&
-            !withoutContent && (
-              <a class="button" href={recordPath(id)} download>
-                Download
-              </a>
-            )
-          )}
+          <DownloadButton id={id} content={content} isUndescribed={!record && !withoutContent} />
           {record && <RecordLink record={{ ...record, name: "About this file" }} />}
         </div>
         <Section id="preview" title="Preview">
@@ -511,6 +502,26 @@ async function previewPage({ ask, params, query }: PageRequest): Promise<Page> {
       </>
     ),
   };
+}
+
+/** @param isUndescribed the file has no record, and is read at its address */
+function DownloadButton({
+  id,
+  content,
+  isUndescribed,
+}: {
+  id: string;
+  content: Stored | undefined;
+  isUndescribed: boolean;
+}) {
+  if (content?.state === "STORED" && content.readable && content.address)
+    return <Download content={content} />;
+  if (!isUndescribed) return null;
+  return (
+    <a class="button" href={recordPath(id)} download>
+      Download
+    </a>
+  );
 }
 
 export const previewRoutes: readonly Route[] = [{ path: "/preview/*ark", get: previewPage }];

@@ -65,7 +65,7 @@ async function history(request: PageRequest, problem?: string): Promise<Page> {
             id={id}
             revisions={revisions.nodes}
             live={record != null}
-            restorable={record?.mayChange && request.viewer ? (record.revision ?? null) : null}
+            restorable={request.viewer ? restorableOf(record) : null}
             csrf={request.csrf}
           />
           <Pager path={recordPath(id, "history")} query={query} pageInfo={revisions.pageInfo} />
@@ -82,6 +82,10 @@ async function history(request: PageRequest, problem?: string): Promise<Page> {
     ),
   };
 }
+
+/** The current revision, where the viewer may restore another one over it. */
+const restorableOf = (record: HistoryPageQuery["record"]): number | null =>
+  record?.mayChange ? (record.revision ?? null) : null;
 
 /** A number of a revision in an address; null where there is none. */
 const revisionOf = (text: string | null): number | null =>
@@ -208,7 +212,7 @@ interface ComparisonProps {
 }
 
 /** Differences that are shown. */
-const MOST_DIFFERENCES = 100;
+const MAX_DIFFERENCES = 100;
 
 function Comparison({ id, compared, from, total }: ComparisonProps) {
   const { revision, differences } = compared;
@@ -247,14 +251,14 @@ function Comparison({ id, compared, from, total }: ComparisonProps) {
         <p class="quiet">The metadata of the two is the same.</p>
       ) : (
         <Differences
-          rows={differences.slice(0, MOST_DIFFERENCES)}
+          rows={differences.slice(0, MAX_DIFFERENCES)}
           columns={[`Revision ${before}`, `Revision ${revision}`]}
           Value={({ value }) => <Value value={value as JsonValue} names={NO_NAMES} />}
         />
       )}
-      {differences.length > MOST_DIFFERENCES && (
+      {differences.length > MAX_DIFFERENCES && (
         <p class="quiet">
-          The first {MOST_DIFFERENCES} of {differences.length} differences are shown.
+          The first {MAX_DIFFERENCES} of {differences.length} differences are shown.
         </p>
       )}
     </Section>

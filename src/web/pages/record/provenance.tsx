@@ -67,13 +67,13 @@ export function RecordList({ records }: { records: readonly Named[] }) {
 }
 
 /** Records that are named; of more their number is shown. */
-export const MOST_BRIEF = 3;
+export const MAX_BRIEF = 3;
 
 /** Some records in few lines: up to three names, else how many of which kind. */
 function Briefly({ related, id, relation }: Omit<RelationProps, "title">) {
   if (!hasAny(related)) return null;
   const count = countOf(related);
-  if (count <= MOST_BRIEF)
+  if (count <= MAX_BRIEF)
     return (
       <ul class="brief">
         {related.nodes.map((record) => (

@@ -39,7 +39,7 @@ import {
   countOf,
   hasAny,
   hasProvenance,
-  MOST_BRIEF,
+  MAX_BRIEF,
   type PageRecord,
   Provenance,
   type Related,
@@ -170,23 +170,7 @@ function Body(props: BodyProps) {
           <a href={recordPath(record.id, "history")}>what has changed</a>.
         </Notice>
       )}
-      {(record.deleteReason !== null || record.successor !== null) && (
-        <Notice tone="warning">
-          This record is archived
-          {record.deleteReason !== null && (
-            <>
-              : <bdi>{shortened(record.deleteReason, 2000)}</bdi>
-            </>
-          )}
-          .
-          {record.successor !== null && (
-            <>
-              {" "}
-              Use <RecordLink record={{ id: record.successor }} /> instead.
-            </>
-          )}
-        </Notice>
-      )}
+      <ArchivedNotice record={record} />
       {crate && <CrateParts record={record} crate={crate} />}
       {(hasProvenance(record) || drawn || STATES_ORIGIN.has(kind)) && (
         <Provenance record={record} picture={props.picture} />
@@ -201,34 +185,11 @@ function Body(props: BodyProps) {
             </>
           )}
           <Details kind={kind} document={document} names={names} />
-          {files.length > 0 && !crate && (
-            <Section id="files" title="Files" count={countText(countOf(record.distribution!))}>
-              <Files files={files} />
-              {countOf(record.distribution!) > files.length && (
-                <p>
-                  <a href={relatedPath(record.id, "DISTRIBUTION")}>All files</a>
-                </p>
-              )}
-            </Section>
-          )}
+          {!crate && <FilesSection record={record} files={files} />}
           {contents && crate && (
             <Contents id={record.id} counts={crate.recordCounts} contents={contents} />
           )}
-          {crate && (
-            <>
-              <Scorecard id={record.id} score={crate.score} history={crate.scoreHistory} />
-              <Section id="validation" title="Validation">
-                <p>
-                  <a href={recordPath(record.id, "validation")}>Check the crate</a> and everything
-                  that it describes by the shapes of their kinds, or look for{" "}
-                  <a href={recordPath(record.id, "references")}>references that lead nowhere</a>.
-                </p>
-              </Section>
-              {crate.addresses.page !== null && contentOf(record)?.readable && (
-                <OwnPage address={crate.addresses.page} name={props.title} />
-              )}
-            </>
-          )}
+          {crate && <CrateChecks record={record} crate={crate} title={props.title} />}
           {isAgent && <Holdings {...props} />}
           <Relations record={record} kind={kind} />
           <Metadata kind={kind} document={document} names={names} content={contentOf(record)} />
@@ -245,6 +206,77 @@ function Body(props: BodyProps) {
           <Formats formats={record.formats} />
         </aside>
       </div>
+    </>
+  );
+}
+
+/** Why the record is archived, and what to use instead. */
+function ArchivedNotice({ record: { deleteReason, successor } }: { record: PageRecord }) {
+  if (deleteReason === null && successor === null) return null;
+  return (
+    <Notice tone="warning">
+      This record is archived
+      {deleteReason !== null && (
+        <>
+          : <bdi>{shortened(deleteReason, 2000)}</bdi>
+        </>
+      )}
+      .
+      {successor !== null && (
+        <>
+          {" "}
+          Use <RecordLink record={{ id: successor }} /> instead.
+        </>
+      )}
+    </Notice>
+  );
+}
+
+/** The files of a record that is no crate. */
+function FilesSection({
+  record,
+  files,
+}: {
+  record: PageRecord;
+  files: ReturnType<typeof filesOf>;
+}) {
+  if (files.length === 0) return null;
+  const count = countOf(record.distribution!);
+  return (
+    <Section id="files" title="Files" count={countText(count)}>
+      <Files files={files} />
+      {count > files.length && (
+        <p>
+          <a href={relatedPath(record.id, "DISTRIBUTION")}>All files</a>
+        </p>
+      )}
+    </Section>
+  );
+}
+
+/** The score of a crate, its validation, and the page that came with it. */
+function CrateChecks({
+  record,
+  crate,
+  title,
+}: {
+  record: PageRecord;
+  crate: NonNullable<ReturnType<typeof crateOf>>;
+  title: string;
+}) {
+  return (
+    <>
+      <Scorecard id={record.id} score={crate.score} history={crate.scoreHistory} />
+      <Section id="validation" title="Validation">
+        <p>
+          <a href={recordPath(record.id, "validation")}>Check the crate</a> and everything that it
+          describes by the shapes of their kinds, or look for{" "}
+          <a href={recordPath(record.id, "references")}>references that lead nowhere</a>.
+        </p>
+      </Section>
+      {crate.addresses.page !== null && contentOf(record)?.readable && (
+        <OwnPage address={crate.addresses.page} name={title} />
+      )}
     </>
   );
 }
@@ -398,20 +430,20 @@ function CrateDownloads({ addresses, content, files }: CrateDownloadsProps) {
 }
 
 /** Characters of a description that are shown at once, and at all. */
-const [FIRST, MOST] = [420, 20_000];
+const [LEAD_CHARS, MAX_DESCRIPTION_CHARS] = [420, 20_000];
 
 function Summary({ text }: { text: string | null }) {
   if (text === null || text.trim() === "") return null;
   const whole = text.trim();
-  if (whole.length <= FIRST + 100) return <Markdown text={whole} />;
+  if (whole.length <= LEAD_CHARS + 100) return <Markdown text={whole} />;
   return (
     <>
       <p dir="auto" class="summary">
-        {shortened(plainText(whole), FIRST)}
+        {shortened(plainText(whole), LEAD_CHARS)}
       </p>
       <details class="more">
         <summary>The whole description</summary>
-        <Markdown text={shortened(whole, MOST)} />
+        <Markdown text={shortened(whole, MAX_DESCRIPTION_CHARS)} />
       </details>
     </>
   );
@@ -526,7 +558,7 @@ function Relations({ record, kind }: { record: PageRecord; kind: KindName }) {
   );
   // What the picture above names in full is not repeated.
   const beyond = (related: Related | undefined): Related | undefined =>
-    related !== undefined && countOf(related) > MOST_BRIEF ? related : undefined;
+    related !== undefined && countOf(related) > MAX_BRIEF ? related : undefined;
   const partOf =
     record.isPartOf?.nodes.length === 1 && record.isPartOf.nodes[0]!.id === record.crate?.id
       ? undefined

@@ -10,9 +10,9 @@ import { beginUpdate, Displaced, type Held, LAST_WAIT, resetUpdate, Steps } from
  * Graphs read at a time to fill an endpoint: few, so that an update is neither much too large nor
  * too small.
  */
-const FILLED_AT_ONCE = 100;
+const GRAPHS_PER_FILL = 100;
 /** Graphs emptied in one update when the endpoint is cleared. */
-const CLEARED_AT_ONCE = 200;
+const GRAPHS_PER_CLEAR = 200;
 /**
  * How often the change log is asked again when it has not reached the announced sequence, and ms
  * between.
@@ -155,7 +155,7 @@ export class Projector {
   async #clear(): Promise<void> {
     for (;;) {
       const graphs = await this.#steps.asked(() =>
-        someGraphs(this.#http, CLEARED_AT_ONCE, this.#options.timeout),
+        someGraphs(this.#http, GRAPHS_PER_CLEAR, this.#options.timeout),
       );
       if (graphs.length === 0) break;
       await this.#steps.step({ ...this.#steps.at, part: this.#steps.at.part + 1 }, [
@@ -207,7 +207,7 @@ export class Projector {
     let size = 0;
     for (let from = after; ;) {
       const page = await this.#feed.ask({
-        all: { after: from, limit: Math.min(pageSize, FILLED_AT_ONCE) },
+        all: { after: from, limit: Math.min(pageSize, GRAPHS_PER_FILL) },
       });
       for (const graph of page.graphs) {
         graphs.push(graph);

@@ -108,7 +108,7 @@ const rankOf = (query: string): string =>
 const nearRankOf = (query: string): string =>
   `ts_rank_cd(${BY_FIELD}, t.search, ${query}::tsquery, ${BY_LENGTH})`;
 /** Most terms that `ts_rank_cd` is asked for: it takes seconds for many, and for phrases. */
-const MOST_NEAR = 8;
+const MAX_NEAR = 8;
 const rankSumOf = (terms: readonly Term[], sql: Sql): string =>
   terms
     .map(({ query, weight }) => `${sql.add(weight)}::float8 * ${rankOf(sql.add(query))}`)
@@ -116,9 +116,9 @@ const rankSumOf = (terms: readonly Term[], sql: Sql): string =>
 /** Weight of related words beside the requested ones. */
 const RELATED_WEIGHT = 0.3;
 /** More words than anyone types; each costs a walk over its records. */
-const MOST_WORDS = 64;
+const MAX_WORDS = 64;
 /** Sources of ranked records that one search asks. */
-const MOST_SOURCES = 16;
+const MAX_SOURCES = 16;
 /** Newest records with the words, among which those with them in name or keywords are looked for. */
 const LOOKED_THROUGH = 2 * RANKED;
 /** Behind every key that begins in the same way. */
@@ -282,7 +282,7 @@ class Search {
     const terms = await this.#terms(sought);
     if (this.#query.match === "all") return this.#all(terms);
     this.#near = await this.#states(near);
-    return this.#related(terms.slice(0, MOST_WORDS));
+    return this.#related(terms.slice(0, MAX_WORDS));
   }
 
   /** Terms as tsqueries, each once; without those in which PostgreSQL sees no word. */
@@ -313,11 +313,11 @@ class Search {
       const all = groups.map((group) => anyOf(group.map(({ query }) => query)));
       const query = allOf(all);
       // So many words that no record holds them all are not ranked one by one.
-      const ranked = groups.flat().slice(0, MOST_WORDS);
+      const ranked = groups.flat().slice(0, MAX_WORDS);
       return {
         query,
         rankSql: (sql) =>
-          terms.length <= MOST_NEAR && terms.every(({ asked }) => isWord(asked!))
+          terms.length <= MAX_NEAR && terms.every(({ asked }) => isWord(asked!))
             ? nearRankOf(sql.add(query))
             : rankSumOf(ranked, sql),
         terms: ranked,
@@ -326,7 +326,7 @@ class Search {
       };
     };
     const exact = await this.#found(asked(terms.map((term) => [term])));
-    if (exact.total > 0 || terms.length > MOST_WORDS) return exact;
+    if (exact.total > 0 || terms.length > MAX_WORDS) return exact;
     const meant = await this.#meant(terms);
     if (meant === undefined) return exact;
     return { ...(await this.#found(asked(meant.groups))), corrected: meant.corrected };
@@ -356,7 +356,7 @@ class Search {
       const [term] = await this.#terms([{ words: [word], prefix: false }]);
       return term !== undefined && this.#isHeld(term.query);
     };
-    for (const { asked } of terms.slice(0, MOST_WORDS)) {
+    for (const { asked } of terms.slice(0, MAX_WORDS)) {
       const word = asked!.words[0]!;
       if (!isWord(asked!) || near.has(word) || (await isHeld(word))) continue;
       const found = await spellingsOf(this.#session, word, isHeld);
@@ -527,7 +527,7 @@ class Search {
 
   /** An equal share of each source: {@link RANKED} in all. */
   async #candidates(sources: readonly string[]): Promise<number[]> {
-    const some = sources.slice(0, MOST_SOURCES);
+    const some = sources.slice(0, MAX_SOURCES);
     const share = Math.ceil(RANKED / (2 * some.length));
     const newest = Math.ceil(LOOKED_THROUGH / some.length);
     const rows = await this.#read<[state: number]>((sql) =>

@@ -34,7 +34,7 @@ export async function prepareSpellings(
 }
 
 /** Most words that one may stand for. */
-const MOST_SPELLINGS = 8;
+const MAX_SPELLINGS = 8;
 
 /**
  * Words that differ from one in as few letters as any, themselves or by their stems.
@@ -62,7 +62,7 @@ export async function spellingsOf(
   const found: string[] = [];
   for (let least = 0; least <= most && found.length === 0; least++)
     for (const { word, letters } of differing)
-      if (letters === least && found.length < MOST_SPELLINGS && (await isHeld(word)))
+      if (letters === least && found.length < MAX_SPELLINGS && (await isHeld(word)))
         found.push(word);
   return found;
 }

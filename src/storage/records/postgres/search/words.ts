@@ -49,13 +49,13 @@ const folded = (word: string): string =>
     .replace(/[\p{No}\p{Co}]/gu, (sign) => `u${sign.codePointAt(0)!.toString(16)}`);
 
 /** A vector may have 1 MiB; words beyond are not found. */
-const LONGEST_VECTOR = 900_000;
+const MAX_VECTOR_BYTES = 900_000;
 /** Bytes of a word beside its letters, and of each further place of it. */
 const [PER_WORD, PER_PLACE] = [10, 2];
 /** Places of a word that PostgreSQL stores. */
-const MOST_PLACES = 255;
+const MAX_PLACES = 255;
 /** Longer words are corrections of nothing. */
-const LONGEST_SPELLING = 64;
+const MAX_SPELLING_CHARS = 64;
 
 /** A text as the database indexes it. */
 export interface Indexed {
@@ -71,14 +71,14 @@ export function indexed(text: SearchText): Indexed {
   const fits = (word: string): boolean => {
     const before = times.get(word) ?? 0;
     if (before === 0) bytes += Buffer.byteLength(word) + PER_WORD;
-    else if (before < MOST_PLACES) bytes += PER_PLACE;
-    if (bytes > LONGEST_VECTOR) return false;
+    else if (before < MAX_PLACES) bytes += PER_PLACE;
+    if (bytes > MAX_VECTOR_BYTES) return false;
     times.set(word, before + 1);
     return true;
   };
   const parts = FIELDS.map((field) => everyWordOf(text[field]).filter(fits).map(folded).join(" "));
   const spellings = [...times.keys()].filter(
-    (word) => /^\D{3}/.test(word) && word.length <= LONGEST_SPELLING,
+    (word) => /^\D{3}/.test(word) && word.length <= MAX_SPELLING_CHARS,
   );
   return { parts, spellings };
 }

@@ -86,7 +86,7 @@ const SHOWN: Readonly<Record<SearchedField, number>> = { name: 64, keywords: 64,
 /** Weight of related words beside the requested ones. */
 const RELATED_WEIGHT = 0.3;
 /** More words than anyone types; each costs a walk over its records. */
-const MOST_WORDS = 64;
+const MAX_WORDS = 64;
 
 /** Behind every key that begins in the same way. */
 const LAST_CHARACTER = "\u{10ffff}";
@@ -119,9 +119,9 @@ interface Among {
 }
 
 /** Records of a filter that are named; of more each hit is looked up. */
-const FEW_RECORDS = 50_000;
+const MAX_NAMED_RECORDS = 50_000;
 /** Hits of a page whose matches are looked up one by one; more are met on a walk over the index. */
-const FEW_HITS = 20;
+const MAX_HITS_LOOKED_UP = 20;
 
 /** Search over the FTS5 index `search`, which holds the public text of live records. */
 export class SearchReads {
@@ -129,7 +129,7 @@ export class SearchReads {
   readonly #related: RelatedWords;
   readonly #near: NearReads;
   readonly #selection: SelectionReads;
-  readonly #prepared = new LRUCache<string, Statement>({ max: MOST_PREPARED });
+  readonly #prepared = new LRUCache<string, Statement>({ max: MAX_PREPARED });
   /** What searches of all records have counted, as of the commit with this sequence. */
   #known = { sequence: -1, ...nothingKnown() };
   readonly #sequence;
@@ -181,7 +181,7 @@ export class SearchReads {
     return read(() =>
       query.match === "all"
         ? this.#all(sought, excluded, query, this.#among(query))
-        : this.#relatedTo(sought.slice(0, MOST_WORDS), excluded, query, this.#among(query)),
+        : this.#relatedTo(sought.slice(0, MAX_WORDS), excluded, query, this.#among(query)),
     );
   }
 
@@ -194,12 +194,12 @@ export class SearchReads {
     if (filter === undefined) {
       const [sequence] = this.#sequence.get()!;
       const { counts, candidates } = this.#known;
-      if (sequence !== this.#known.sequence || counts.size + candidates.size > MOST_KNOWN)
+      if (sequence !== this.#known.sequence || counts.size + candidates.size > MAX_KNOWN)
         this.#known = { sequence, ...nothingKnown() };
       return { ...this.#known, filter, join: "", ofWords: () => "", ofRecords: () => "" };
     }
     const state = { filter, ...nothingKnown() };
-    const few = this.#selection.few({ filter }, FEW_RECORDS);
+    const few = this.#selection.few({ filter }, MAX_NAMED_RECORDS);
     if (few === undefined) {
       const conditions = conditionsOf({ filter }, this.#selection.dialect);
       const stated = (sql: Sql): string =>
@@ -679,7 +679,7 @@ export class SearchReads {
     const isPrefix = matches.some(({ terms }) => terms.some(({ prefix }) => prefix));
     const { each, walk } = this.#fragments;
     const rows =
-      ids.length <= FEW_HITS && !isPrefix
+      ids.length <= MAX_HITS_LOOKED_UP && !isPrefix
         ? each.all([match, JSON.stringify(ids)])
         : walk.all([match, ...rangeOf(ids), JSON.stringify(ids)]);
     return new Map(
@@ -712,9 +712,9 @@ const nothingKnown = (): Pick<Among, "counts" | "candidates"> => ({
   candidates: new Map(),
 });
 /** Counts and lists of candidates that stay known: some megabytes. */
-const MOST_KNOWN = 200;
+const MAX_KNOWN = 200;
 /** Statements that stay prepared. */
-const MOST_PREPARED = 200;
+const MAX_PREPARED = 200;
 
 const rangeOf = (ids: readonly number[]): [least: number, most: number] =>
   ids.reduce<[number, number]>(

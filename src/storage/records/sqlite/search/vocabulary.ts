@@ -11,7 +11,7 @@ import {
 import type { Connection } from "../statement.js";
 
 /** Near spellings of one word that are tried. */
-const MOST_SPELLINGS = 8;
+const MAX_SPELLINGS = 8;
 
 /** The stems of the index and the number of records that hold each. */
 export class Vocabulary {
@@ -95,7 +95,7 @@ export class Vocabulary {
     const best = [...found]
       .filter(([, { unavailable }]) => unavailable === nearest)
       .toSorted(([, a], [, b]) => b.records - a.records)
-      .slice(0, MOST_SPELLINGS);
+      .slice(0, MAX_SPELLINGS);
     return best.map(([term, { spelling }]) => this.#wordOf(term, spelling));
   }
 
