@@ -40,12 +40,14 @@ export async function ingestHere(
   const result = await makeRecords(
     {
       objects: { files: "nowhere" },
-      archive: { sha256: "0".repeat(64), name: "crate.zip", staged: "here" },
+      sha256: "0".repeat(64),
+      staged: "here",
       format,
       limits: { ...LIMITS, ...limits },
-      identify: { naan: "99999", acceptedNaans: "*" },
+      naan: "99999",
+      acceptedNaans: "*",
       baseUrl: "https://registry.example",
-      owner: "ark:99999/user-ada",
+      user: "ark:99999/user-ada",
       dryRun: true,
     },
     objects,

@@ -1,19 +1,13 @@
-/**
- * Entities of a crate become records; statements that cannot be stored are repaired or left out,
- * with a finding.
- */
+/** Builds the records of a crate's entities. */
 import { arkKey } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { listOf } from "../../model/field.js";
-import { step } from "../../model/json/pointer.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { licenceOf } from "../../model/licences.js";
 import { plainText, textOf } from "../../model/texts.js";
-import { ContextLimit } from "../../rdf/contexts.js";
-import type { GraphInput, RecordGraph } from "../../rdf/emit.js";
-import type { SoundContexts } from "../../rdf/graph.js";
-import { FALLBACK_VOCABULARY, safeIri } from "../../rdf/terms.js";
+import type { RecordGraph } from "../../rdf/emit.js";
+import { safeIri } from "../../rdf/terms.js";
 import { linksByUrl } from "../../rdf/url-links.js";
 import type { ObjectReference, SearchText } from "../../storage/records/port.js";
 import { withoutArks } from "../../storage/records/text.js";
@@ -26,228 +20,21 @@ import {
   withoutLines,
 } from "../records/reserved.js";
 import type { StoredFile } from "./files/match-files.js";
-import { crateError, type Findings, objectFrom, type Place, quoted } from "./findings.js";
+import { crateError, type Findings, type Place } from "./findings.js";
 import { type IdScope, placeOf } from "./identifiers/identify.js";
 import { Rewriter } from "./identifiers/rewrite.js";
-import { type CrateDescription, DESCRIPTOR, describedCrate } from "./layout.js";
+import { DESCRIPTOR, describedCrate } from "./layout.js";
 import { documentOf, wholeDocument, withContent } from "./records/document.js";
+import {
+  type ContextBounds,
+  type Draft,
+  type GraphsOf,
+  graphsFor,
+  RepairedContexts,
+  withinLimits,
+} from "./records/graphs.js";
 import type { CrateLimits } from "./upload.js";
 import type { CrateRecord, ResolvedCrate, ResolvedEntity } from "./steps.js";
-
-/** Function of `src/rdf/graph.ts`; injected, so that plans can run without RDF. */
-export type GraphsOf = (
-  context: JsonValue | undefined,
-  inputs: readonly GraphInput[],
-) => Promise<RecordGraph[]>;
-interface PlacedInput {
-  input: GraphInput;
-  place: Place;
-}
-
-/**
- * Builds graphs of entities that cannot be expanded together. A member that is invalid JSON-LD
- * affects only itself: it stays in the document as sent, is stored in the graph as a JSON literal
- * (JSON-LD 1.1, section 4.2.2) under the registry's fallback vocabulary, and is reported. An
- * invalid context is refused: without it terms would have no meaning.
- * @param error of the expansion of all
- * @throws CrateError when the shared context is invalid; `error`, or another fault, when the crate
- * is valid
- */
-async function repairedGraphs(
-  error: unknown,
-  context: JsonValue | undefined,
-  entities: readonly PlacedInput[],
-  graphsOf: GraphsOf,
-  findings: Findings,
-): Promise<RecordGraph[]> {
-  faultOf(error);
-  const { file = null } = entities[0]!.place;
-  if (await broken(graphsOf(context, []), findings, { file, pointer: "/@context" }))
-    findings.throwIfErrors();
-  const graphs: RecordGraph[] = [];
-  for (const { input, place } of entities) {
-    const found = await graphsOf(context, [input]).catch(
-      (cause: unknown) => faultOf(cause) && undefined,
-    );
-    graphs.push(found?.[0] ?? (await repairedGraph(context, input, place, graphsOf, findings)));
-  }
-  return graphs;
-}
-
-/** Graph of a refused entity: its record is never written. */
-const EMPTY: RecordGraph = { quads: "", links: [], lostTerms: [] };
-
-async function repairedGraph(
-  context: JsonValue | undefined,
-  input: GraphInput,
-  place: Place,
-  graphsOf: GraphsOf,
-  findings: Findings,
-): Promise<RecordGraph> {
-  const { "@context": own, ...members } = input.document;
-  const shared: JsonObject = own === undefined ? {} : { "@context": own };
-  const graphWith = async (document: JsonObject) =>
-    (await graphsOf(context, [{ ...input, document: { ...shared, ...document } }]))[0]!;
-  if (
-    await broken(graphWith({}), findings, { ...place, pointer: `${place.pointer ?? ""}/@context` })
-  )
-    return EMPTY;
-  const wrong = new Map<string, string>();
-  for (const [key, value] of Object.entries(members)) {
-    if (key === "@id") continue;
-    const cause = await graphWith(objectFrom([[key, value]])).then(() => undefined, faultOf);
-    if (cause === undefined) continue;
-    wrong.set(key, cause.message);
-  }
-  // Members that are valid separately but not together, such as an alias of a keyword beside that
-  // keyword.
-  const together = () =>
-    objectFrom(
-      Object.entries(members).map(([key, value]): [string, JsonValue] =>
-        wrong.has(key) ? [FALLBACK_VOCABULARY + key, literal(value)] : [key, value],
-      ),
-    );
-  let graph = await graphWith(together()).catch((cause: unknown) => faultOf(cause));
-  if (!("quads" in graph)) {
-    for (const key of Object.keys(members))
-      if (key !== "@id" && key !== "@type" && !wrong.has(key)) wrong.set(key, graph.message);
-    graph = await graphWith(together()).catch((cause: unknown) => faultOf(cause));
-  }
-  // Too deep even for a literal, where MAX_JSON_DEPTH was raised that far: only the document holds
-  // it.
-  if (!("quads" in graph)) graph = await graphWith({});
-  for (const [key, message] of wrong)
-    findings.warn(
-      "JSONLD_INVALID",
-      `${message} The member ${JSON.stringify(key.slice(0, 100))} is stored unchanged, ` +
-        "in the graph as a JSON literal; write it as valid JSON-LD.",
-      { ...place, pointer: (place.pointer ?? "") + step(key) },
-    );
-  return { ...graph, lostTerms: graph.lostTerms.filter((term) => !wrong.has(term)) };
-}
-
-const literal = (value: JsonValue): JsonObject => ({ "@type": "@json", "@value": value });
-
-/** True, after reporting it, when a context is invalid. */
-async function broken(
-  expansion: Promise<unknown>,
-  findings: Findings,
-  place: Place,
-): Promise<boolean> {
-  const cause = await expansion.then(() => undefined, faultOf);
-  if (cause === undefined) return false;
-  findings.error(cause.code, cause.message, place);
-  return true;
-}
-
-/** @throws the error itself when it is not a fault of the crate */
-function faultOf(error: unknown): { code: "CONTEXT_INVALID"; message: string } {
-  const { name, message } = error as Error;
-  if (name === "JsonLdError") return { code: "CONTEXT_INVALID", message };
-  // Nested as deep as MAX_JSON_DEPTH allows where that was raised beyond the depth that can be
-  // expanded.
-  if (error instanceof RangeError)
-    return { code: "CONTEXT_INVALID", message: "It nests deeper than can be expanded." };
-  throw error;
-}
-
-type ContextBounds = Pick<CrateLimits, "MAX_CRATE_CONTEXTS" | "MAX_CRATE_TERMS">;
-
-/** An empty entity, to test a context with. */
-const NOTHING = {
-  ark: "ark:99999/context",
-  kind: "entity",
-  fromCrate: true,
-} as const satisfies Omit<GraphInput, "document">;
-
-/**
- * Removes invalid definitions from the contexts of a crate, with a warning that names each.
- * Otherwise one invalid definition would make every term meaningless. A context that cannot be read
- * at all is left unchanged.
- */
-class RepairedContexts {
-  readonly #known = new Map<string, JsonValue>();
-  #sound: Promise<SoundContexts> | undefined;
-
-  readonly #limits: ContextBounds;
-  readonly #graphsOf: GraphsOf;
-  readonly #findings: Findings;
-
-  constructor(limits: ContextBounds, graphsOf: GraphsOf, findings: Findings) {
-    this.#limits = limits;
-    this.#graphsOf = graphsOf;
-    this.#findings = findings;
-  }
-
-  /** Repairs the context of a metadata file. @throws ContextLimit */
-  async repairDescription(description: CrateDescription): Promise<void> {
-    const { context, file } = description;
-    if (context === undefined || context === null) return;
-    description.context = await this.#repaired(context, [], { file, pointer: "/@context" }, () =>
-      this.#graphsOf(context, []),
-    );
-  }
-
-  /** Repairs an entity's own contexts. @throws ContextLimit */
-  async repairEntity({ parts }: ResolvedEntity): Promise<void> {
-    for (const {
-      scope: {
-        description: { context, file },
-      },
-      entity: { value, pointer },
-    } of parts) {
-      const own = value["@context"];
-      if (own === undefined || own === null) continue;
-      const place = { file, pointer: `${pointer}/@context` };
-      const before = context === undefined ? [] : [context];
-      value["@context"] = await this.#repaired(own, before, place, () =>
-        this.#graphsOf(context, [{ ...NOTHING, document: { "@context": own } }]),
-      );
-    }
-  }
-
-  async #repaired(
-    context: JsonValue,
-    before: readonly JsonValue[],
-    place: Place,
-    attempt: () => Promise<unknown>,
-  ): Promise<JsonValue> {
-    const key = JSON.stringify([context, before]);
-    const known = this.#known.get(key);
-    if (known !== undefined) return known;
-    const isSound = await attempt().then(
-      () => true,
-      (error: Error) => {
-        if (error.name !== "JsonLdError" && !(error instanceof RangeError)) throw error;
-        return false;
-      },
-    );
-    const repaired = isSound ? context : await this.#without(context, before, place);
-    this.#known.set(key, repaired);
-    return repaired;
-  }
-
-  async #without(
-    context: JsonValue,
-    before: readonly JsonValue[],
-    place: Place,
-  ): Promise<JsonValue> {
-    // Loaded on demand, like all RDF code.
-    this.#sound ??= import("../../rdf/graph.js").then(
-      (module) => new module.SoundContexts(this.#limits),
-    );
-    const sound = await (await this.#sound).of(context, before);
-    if (!sound) return context;
-    for (const { term, pointer, message } of sound.dropped) {
-      this.#findings.warn(
-        "TERM_INVALID",
-        `The definition of ${JSON.stringify(quoted(term))} is left out of @context: ${message}`,
-        { ...place, pointer: `${place.pointer ?? ""}${pointer}` },
-      );
-    }
-    return sound.context;
-  }
-}
 
 /**
  * Length limits of records written over the API are only advice for an entity of a crate. The other
@@ -334,13 +121,6 @@ export const NOT_COMPARED = {
   keywords: [],
 } satisfies Partial<CrateRecord>;
 
-interface Draft {
-  entity: ResolvedEntity;
-  crateContext: JsonValue | undefined;
-  body: JsonObject;
-  linked?: JsonObject;
-}
-
 /**
  * The records of a crate, in batches.
  * @param stored stored files of the archive, by member. Invalid JSON-LD is reported among the
@@ -368,7 +148,7 @@ export async function* buildRecords(
     crate.entities.flatMap(({ ark, url }) => (url === undefined ? [] : [[safeIri(url), ark]])),
   );
   const lost = new LostTerms();
-  const size = new RecordBytes(settings.limits);
+  const counted = recordCounter(settings);
   const entities = crate.entities.filter(({ linked }) => linked !== "named");
   for (let start = 0; start < entities.length; start += BATCH) {
     const batch = entities.slice(start, start + BATCH);
@@ -377,8 +157,7 @@ export async function* buildRecords(
       draft(entity, stored, settings, rewriters, crate.findings),
     );
     const graphs = await graphsFor(drafts, graphsOf, crate.findings);
-    yield drafts.map(({ entity, ...document }, index) => {
-      const graph = graphs[index]!;
+    yield [...graphs].map(([{ entity, ...document }, graph]) => {
       lost.add(graph.lostTerms, entity);
       const claims = reservedIn(graph.quads);
       if (
@@ -386,7 +165,7 @@ export async function* buildRecords(
         reservedFields(KINDS[entity.kind]).some((name) => Object.hasOwn(document.body, name))
       )
         reportReserved(entity, crate.findings);
-      return size.counted(
+      return counted(
         record(
           crate,
           entity,
@@ -417,31 +196,25 @@ const urlLinks = (
     : linksByUrl(quads, ark, (iri) => byUrl.get(iri), url === undefined ? undefined : safeIri(url));
 
 /**
- * Total size of all records: many records repeat a long context, or an entity inside another one.
+ * Counts the size of all records: many records repeat a long context, or an entity inside another
+ * one.
+ * @throws CrateError beyond MAX_CRATE_RECORD_BYTES
  */
-class RecordBytes {
-  #bytes = 0;
-
-  readonly #limits: BuildSettings["limits"];
-
-  constructor(limits: BuildSettings["limits"]) {
-    this.#limits = limits;
-  }
-
-  /** @throws CrateError beyond MAX_CRATE_RECORD_BYTES */
-  counted(record: CrateRecord, entity: ResolvedEntity): CrateRecord {
-    const { MAX_CRATE_RECORD_BYTES } = this.#limits;
-    this.#bytes += record.document.byteLength + record.quads.length;
-    if (this.#bytes > MAX_CRATE_RECORD_BYTES)
-      throw crateError(
-        "RECORDS_TOO_LARGE",
-        "The records of the crate have more than " +
-          `MAX_CRATE_RECORD_BYTES=${MAX_CRATE_RECORD_BYTES} bytes. Shorten parts that many ` +
-          "entities repeat, such as a long @context.",
-        placeOf(entity),
-      );
-    return record;
-  }
+function recordCounter({
+  limits: { MAX_CRATE_RECORD_BYTES },
+}: BuildSettings): (record: CrateRecord, entity: ResolvedEntity) => CrateRecord {
+  let bytes = 0;
+  return (record, entity) => {
+    bytes += record.document.byteLength + record.quads.length;
+    if (bytes <= MAX_CRATE_RECORD_BYTES) return record;
+    throw crateError(
+      "RECORDS_TOO_LARGE",
+      "The records of the crate have more than " +
+        `MAX_CRATE_RECORD_BYTES=${MAX_CRATE_RECORD_BYTES} bytes. Shorten parts that many ` +
+        "entities repeat, such as a long @context.",
+      placeOf(entity),
+    );
+  };
 }
 
 function draft(
@@ -463,59 +236,6 @@ function draft(
     ...(document.linked ? { linked: withFacts(document.linked).body } : {}),
   };
 }
-
-/** Graphs of a batch, in its order; entities with the same context are expanded together. */
-async function graphsFor(
-  drafts: readonly Draft[],
-  graphsOf: GraphsOf,
-  findings: Findings,
-): Promise<RecordGraph[]> {
-  const byContext = new Map<string, number[]>();
-  for (const [index, { crateContext }] of drafts.entries()) {
-    const key = JSON.stringify(crateContext) ?? "";
-    byContext.set(key, [...(byContext.get(key) ?? []), index]);
-  }
-  const graphs: RecordGraph[] = [];
-  for (const indexes of byContext.values()) {
-    const { crateContext } = drafts[indexes[0]!]!;
-    const inputs = indexes.map((index) => inputOf(drafts[index]!));
-    const found = await withinLimits(
-      graphsOf(crateContext, inputs).catch((error: unknown) =>
-        repairedGraphs(
-          error,
-          crateContext,
-          inputs.map((input, position) => ({
-            input,
-            place: placeOf(drafts[indexes[position]!]!.entity),
-          })),
-          graphsOf,
-          findings,
-        ),
-      ),
-      { ...placeOf(drafts[indexes[0]!]!.entity), pointer: "/@context" },
-    );
-    for (const [position, index] of indexes.entries()) graphs[index] = found[position]!;
-  }
-  return graphs;
-}
-
-/** An exceeded context limit is reported with its place. @throws CrateError */
-const withinLimits = <T>(work: Promise<T>, place: Place): Promise<T> =>
-  work.catch((error: unknown) => {
-    throw error instanceof ContextLimit ? crateError(error.code, error.message, place) : error;
-  });
-
-/**
- * The crate's identifier is its ARK, also if the crate came with a URL: it is exported under the
- * ARK, and an update names the ARK.
- */
-const inputOf = ({ entity, body, linked }: Draft): GraphInput => ({
-  ark: entity.ark,
-  kind: entity.kind,
-  document: linked ?? body,
-  fromCrate: true,
-  ...(entity.url === undefined || entity.role === "root" ? {} : { subject: entity.url }),
-});
 
 function record(
   crate: ResolvedCrate,

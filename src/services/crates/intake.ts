@@ -10,8 +10,8 @@ import type { CrateWrites } from "./compare/comparison.js";
 import { changedMeanwhile, type Reason, taken } from "./compare/conflicts.js";
 import { finding, Findings } from "./findings.js";
 import { describedCrate } from "./layout.js";
-import { compareCrate, type CrateUpload, type PipelineDeps } from "./pipeline.js";
-import type { Conflict } from "./steps.js";
+import { compareCrate, type PipelineDeps } from "./pipeline.js";
+import type { Conflict, CrateUpload } from "./steps.js";
 
 /** Input of a submission of type `crate`. */
 export interface CrateSubmissionInput extends Pick<

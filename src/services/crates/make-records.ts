@@ -5,10 +5,11 @@
  */
 import { collectAll } from "../../memory.js";
 import type { ObjectReader, ObjectStore } from "../../storage/objects/port.js";
-import { type BuildSettings, buildRecords, type GraphsOf } from "./build-records.js";
+import { type BuildSettings, buildRecords } from "./build-records.js";
 import { storeFiles } from "./files/store-files.js";
 import { CrateError, Findings } from "./findings.js";
 import { placeOf } from "./identifiers/identify.js";
+import type { GraphsOf } from "./records/graphs.js";
 import { MANY, openUpload, readCrate } from "./read.js";
 import { resolveCrate } from "./resolve.js";
 import type { IntakeHost, IntakeInput, IntakeResult, ReadCrate, ResolvedCrate } from "./steps.js";
@@ -68,24 +69,24 @@ export async function makeRecords(
 }
 
 const buildSettings = (
-  { limits, baseUrl, owner, update = false, format, archive: { sha256, name } }: IntakeInput,
+  { limits, baseUrl, user, update = false, format, sha256, name = "crate.zip" }: IntakeInput,
   { size }: ObjectReader,
 ): BuildSettings => ({
   limits,
   baseUrl,
-  owner,
+  owner: user,
   update,
-  ...(format === "zip"
-    ? { archive: { sha256, size, mediaType: "application/zip", name, role: "archive" } }
-    : {}),
+  ...(format === "metadata"
+    ? {}
+    : { archive: { sha256, size, mediaType: "application/zip", name, role: "archive" } }),
 });
 
 function adviseOnUpdate(
   { root }: ResolvedCrate,
-  { update, identify }: IntakeInput,
+  { update, crate }: IntakeInput,
   findings: Findings,
 ): void {
-  if (update && identify.crate === undefined && !root.kept)
+  if (update && crate === undefined && !root.kept)
     findings.warn(
       "ROOT_WITHOUT_ARK",
       "Neither the upload nor the crate's root says which crate to update, so this became a " +

@@ -14,62 +14,31 @@ import type { Config } from "../../config/config.js";
 import type { Progress } from "../../jobs/port.js";
 import type { Finding } from "../../model/findings.js";
 import type { ObjectsLocation } from "../../storage/objects/location.js";
-import type { RecordStore } from "../../storage/records/port.js";
 import { NOT_COMPARED } from "./build-records.js";
-import { type CrateWrites, Comparison } from "./compare/comparison.js";
+import { type ComparedRecords, Comparison, type CrateWrites } from "./compare/comparison.js";
 import { alike, registeredCrates } from "./compare/stored.js";
 import { CrateError } from "./findings.js";
 import { describedCrate } from "./layout.js";
 import { runIntake } from "./run-intake.js";
-import { type CrateFormat, crateLimits } from "./upload.js";
+import { crateLimits } from "./upload.js";
 import type {
   Claim,
   Conflict,
   CrateRecord,
+  CrateUpload,
   IntakeHost,
   IntakeInput,
   IntakeResult,
 } from "./steps.js";
 
 export interface PipelineDeps {
-  records: Pick<
-    RecordStore,
-    | "accountOf"
-    | "findMany"
-    | "holders"
-    | "list"
-    | "objectsOf"
-    | "quads"
-    | "usedElsewhere"
-    | "usesOf"
-  >;
+  records: ComparedRecords;
   objectsLocation: ObjectsLocation;
   config: Config;
   /** Public address without a slash at the end. */
   baseUrl: () => string;
   /** Runs the first three steps; in a thread of its own by default. */
   ingest?: typeof runIntake;
-}
-
-/** Bytes in the object store, and how to ingest them. */
-export interface CrateUpload {
-  sha256: string;
-  /** Names bytes that are not stored under their hash. */
-  staged?: string;
-  /** Name of the uploaded file. */
-  name?: string;
-  /** `zip` by default. */
-  format?: CrateFormat;
-  /** ARK of the uploader. */
-  user: string;
-  /** The upload updates the crate that the uploader has. */
-  update?: boolean;
-  /** The update may remove all statements of a crate that the crate links. */
-  emptyLinked?: boolean;
-  /** ARK of the crate to update, where the upload names it. */
-  crate?: string;
-  /** Stores nothing, and reports all findings, to the end of the crate. */
-  dryRun?: boolean;
 }
 
 /** What the pipeline reports and asks while it runs. */
@@ -105,55 +74,27 @@ export async function compareCrate(
   deps: PipelineDeps,
   run: PipelineRun,
 ): Promise<ComparedCrate> {
-  const { user, update = false, emptyLinked = false, format, dryRun = false } = upload;
-  const { records, config } = deps;
-  const keepsFiles = format === "metadata";
-  const comparison = new Comparison(records, { user, update, keepsFiles, emptyLinked });
-  const claims: Claim[] = [];
-  const conflicts: Conflict[] = [];
-  const built: CrateRecord[] = [];
-  let expected = 0;
-  const host: IntakeHost = {
-    progress: (progress) => run.progress(progress),
-    intend: (sha256s) => run.announce(sha256s),
-    registered: (arks, root) => registeredCrates(records, arks, root, user),
-    claim: async (batch) => {
-      const found = await comparison.claim(batch);
-      expected += batch.filter(({ linked }) => linked !== "named").length;
-      if (!dryRun) return found;
-      for (const claim of batch) claims.push(claim);
-      for (const conflict of found) conflicts.push(conflict);
-      return [];
-    },
-    records: (batch) => {
-      for (const record of batch) built.push(dryRun ? outlineOf(record, comparison) : record);
-    },
-  };
+  const { user, update, dryRun } = upload;
+  const comparison = new Comparison(deps.records, upload);
 
   // 1. to 3.: read, resolve identifiers, build records.
-  const ingest = deps.ingest ?? runIntake;
-  const made = await ingest(inputOf(upload, deps), host, run.signal, {
-    timeout: config.INTAKE_TIMEOUT,
-    memory: config.INTAKE_MEMORY,
-    apart: run.apart === true,
-  }).catch(asRefusal);
-  const { warnings } = made;
-  const errors = "errors" in made ? made.errors : [];
+  const { claims, conflicts, built, errors, warnings, isWhole } = await recordsOf(
+    upload,
+    comparison,
+    deps,
+    run,
+  );
   if (errors.length > 0 && !dryRun)
     return { claims, conflicts, errors, warnings, isKnown: () => false };
 
   // 4.: compare. A record that could not be built would count as missing in an update.
   run.progress({ stage: "committing", done: 0, total: built.length, unit: "records" });
-  const isWhole = errors.length === 0 || (expected > 0 && built.length === expected);
   const changes = isWhole || !update ? await comparison.compare(built) : undefined;
   for (const conflict of changes?.conflicts ?? []) conflicts.push(conflict);
   const shared = new Set(changes?.uses.arks);
-  const [root] = built;
   const isNew = upload.crate === undefined && !comparison.isNamed;
-  const other =
-    root && isNew && (dryRun || conflicts.length === 0)
-      ? await alike(records, root, user)
-      : undefined;
+  const [root] = isNew && (dryRun || conflicts.length === 0) ? built : [];
+  const other = root && (await alike(deps.records, root, user));
   return {
     claims,
     conflicts,
@@ -162,6 +103,61 @@ export async function compareCrate(
     isKnown: (ark) => (update ? comparison.has(ark) : shared.has(ark)),
     ...(changes ? { changes } : {}),
   };
+}
+
+/** What the first three steps found and built. */
+interface CrateRecords extends Pick<ComparedCrate, "claims" | "errors" | "warnings"> {
+  /** Identifiers that the crate cannot use; of a dry run, for others they end the steps. */
+  conflicts: Conflict[];
+  built: CrateRecord[];
+  /** Every entity has its record. */
+  isWhole: boolean;
+}
+
+async function recordsOf(
+  upload: CrateUpload,
+  comparison: Comparison,
+  deps: PipelineDeps,
+  run: PipelineRun,
+): Promise<CrateRecords> {
+  const { records, config, ingest = runIntake } = deps;
+  const claims: Claim[] = [];
+  const conflicts: Conflict[] = [];
+  const built: CrateRecord[] = [];
+  let expected = 0;
+  const host: IntakeHost = {
+    progress: (progress) => run.progress(progress),
+    intend: (sha256s) => run.announce(sha256s),
+    registered: (arks, root) => registeredCrates(records, arks, root, upload.user),
+    claim: async (batch) => {
+      const found = await comparison.claim(batch);
+      expected += batch.filter(({ linked }) => linked !== "named").length;
+      if (!upload.dryRun) return found;
+      for (const claim of batch) claims.push(claim);
+      for (const conflict of found) conflicts.push(conflict);
+      return [];
+    },
+    records: (batch) => {
+      for (const record of batch)
+        built.push(upload.dryRun ? outlineOf(record, comparison) : record);
+    },
+  };
+  const input: IntakeInput = {
+    ...upload,
+    objects: deps.objectsLocation,
+    limits: crateLimits(config),
+    naan: config.ARK_NAAN,
+    acceptedNaans: config.ACCEPTED_NAANS,
+    baseUrl: deps.baseUrl(),
+  };
+  const made = await ingest(input, host, run.signal, {
+    timeout: config.INTAKE_TIMEOUT,
+    memory: config.INTAKE_MEMORY,
+    apart: run.apart === true,
+  }).catch(asRefusal);
+  const errors = "errors" in made ? made.errors : [];
+  const isWhole = errors.length === 0 || (expected > 0 && built.length === expected);
+  return { claims, conflicts, built, errors, warnings: made.warnings, isWhole };
 }
 
 /** A dry run holds the content of those records alone that the store has too. */
@@ -180,25 +176,4 @@ const NOTHING = new Uint8Array();
 function asRefusal(error: unknown): IntakeResult {
   if (error instanceof CrateError) return { errors: error.findings, warnings: error.warnings };
   throw error;
-}
-
-function inputOf(
-  { sha256, staged, name = "crate.zip", format = "zip", user, update, crate, dryRun }: CrateUpload,
-  { objectsLocation, config, baseUrl }: PipelineDeps,
-): IntakeInput {
-  return {
-    objects: objectsLocation,
-    format,
-    limits: crateLimits(config),
-    archive: { sha256, name, ...(staged === undefined ? {} : { staged }) },
-    identify: {
-      naan: config.ARK_NAAN,
-      acceptedNaans: config.ACCEPTED_NAANS,
-      ...(crate === undefined ? {} : { crate }),
-    },
-    baseUrl: baseUrl(),
-    owner: user,
-    ...(update ? { update } : {}),
-    ...(dryRun ? { dryRun } : {}),
-  };
 }

@@ -14,15 +14,10 @@ import { parseDocument } from "../records/view.js";
 import { inStore } from "./compare/stored.js";
 import { FINDING_CODES, type FindingCode, finding, quoted, type Severity } from "./findings.js";
 import { describedCrate } from "./layout.js";
-import {
-  compareCrate,
-  type ComparedCrate,
-  type CrateUpload,
-  type PipelineDeps,
-} from "./pipeline.js";
+import { compareCrate, type ComparedCrate, type PipelineDeps } from "./pipeline.js";
 import { beginningOf, namedCrate, type UploadOptions } from "./submissions.js";
 import { type CrateFormat, uploadLimit } from "./upload.js";
-import type { Claim, Conflict } from "./steps.js";
+import type { Claim, Conflict, CrateUpload } from "./steps.js";
 
 /** Differences of one record in a plan. */
 const MAX_DIFFERENCES = 20;

@@ -20,7 +20,7 @@ const ALONE = "ro-crate-metadata.json";
  * @throws CrateError when they are no longer stored
  */
 export async function openUpload(
-  { archive: { sha256, staged } }: IntakeInput,
+  { sha256, staged }: IntakeInput,
   objects: Pick<ObjectStore, "reader" | "readStaged">,
 ): Promise<ObjectReader> {
   return (staged === undefined ? objects.reader(sha256) : objects.readStaged(staged)).catch(
@@ -39,7 +39,7 @@ export function readCrate(
   host: Pick<IntakeHost, "progress">,
   findings: Findings,
 ): Promise<ReadCrate> {
-  return (input.format === "zip" ? readArchive : readDocument)(input, reader, host, findings);
+  return (input.format === "metadata" ? readDocument : readArchive)(input, reader, host, findings);
 }
 
 async function readArchive(
@@ -73,7 +73,7 @@ async function readArchive(
 }
 
 async function readDocument(
-  { archive: { name }, limits }: IntakeInput,
+  { name = "", limits }: IntakeInput,
   reader: ObjectReader,
   host: Pick<IntakeHost, "progress">,
   findings: Findings,

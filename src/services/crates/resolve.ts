@@ -42,7 +42,7 @@ type DescribedFiles = Pick<ReadCrate, "descriptions" | "metadata"> & {
  */
 export async function resolveCrate(
   read: ReadCrate,
-  { identify: settings }: IntakeInput,
+  input: IntakeInput,
   host: IntakeHost,
   findings: Findings,
 ): Promise<ResolvedCrate> {
@@ -50,11 +50,11 @@ export async function resolveCrate(
   const registered =
     candidates.length === 0
       ? []
-      : await host.registered(candidates, settings.crate ?? statedArk(read.descriptions[0]!));
+      : await host.registered(candidates, input.crate ?? statedArk(read.descriptions[0]!));
   const crate = resolveEntities(
     read,
     {
-      ...settings,
+      ...input,
       registered: new Map(registered.map((known) => [known.ark, known])),
       withoutFiles: read.archive === undefined,
     },

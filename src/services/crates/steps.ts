@@ -6,28 +6,43 @@ import type { ObjectsLocation } from "../../storage/objects/location.js";
 import type { RecordWrite } from "../../storage/records/port.js";
 import type { CrateFile, MatchedFile } from "./files/match-files.js";
 import type { Findings, Place } from "./findings.js";
-import type { IdentifySettings, RegisteredCrate } from "./identifiers/identify.js";
+import type { RegisteredCrate } from "./identifiers/identify.js";
 import type { LinkedEntity } from "./identifiers/rewrite.js";
 import type { CrateDescription } from "./layout.js";
 import type { CrateFormat, CrateLimits } from "./upload.js";
 import type { Archive } from "./zip/archive.js";
 import type { Member } from "./zip/members.js";
 
-/** What the first three steps know of an upload. It is passed to a thread and holds no secret. */
-export interface IntakeInput {
-  objects: ObjectsLocation;
-  /** `staged` names bytes that are not stored under their key. */
-  archive: { sha256: string; name: string; staged?: string };
-  format: CrateFormat;
-  limits: CrateLimits;
-  identify: IdentifySettings;
-  baseUrl: string;
+/** Bytes in the object store, and how to ingest them. */
+export interface CrateUpload {
+  sha256: string;
+  /** Names bytes that are not stored under their hash. */
+  staged?: string;
+  /** Name of the uploaded file. */
+  name?: string;
+  /** `zip` by default. */
+  format?: CrateFormat;
   /** ARK of the uploader. */
-  owner: string;
-  /** Sent to update a crate. */
+  user: string;
+  /** The upload updates the crate that the uploader has. */
   update?: boolean;
-  /** Reports all findings, to the end of the crate, and stores nothing. */
+  /** The update may remove all statements of a crate that the crate links. */
+  emptyLinked?: boolean;
+  /** ARK of the crate to update, where the upload names it. */
+  crate?: string;
+  /** Stores nothing, and reports all findings, to the end of the crate. */
   dryRun?: boolean;
+}
+
+/** What the first three steps know of an upload. It is passed to a thread and holds no secret. */
+export interface IntakeInput extends CrateUpload {
+  objects: ObjectsLocation;
+  limits: CrateLimits;
+  /** Setting ARK_NAAN: authority of a minted crate. */
+  naan: string;
+  /** Setting ACCEPTED_NAANS; `*` accepts all. */
+  acceptedNaans: string;
+  baseUrl: string;
 }
 
 /** Services that the intake needs from the process with the record store. */

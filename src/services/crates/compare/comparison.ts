@@ -17,31 +17,18 @@ import {
   differs,
   emptied,
   NewIdentifiers,
-  OwnerKinds,
   type Reason,
   taken,
   withoutDescriptors,
 } from "./conflicts.js";
 import { differences, sameObjects, withRunFacts } from "./differences.js";
 import { inStore, MAX_RECORDS_PER_READ } from "./stored.js";
-import type { Claim, Conflict, CrateRecord } from "../steps.js";
+import type { Claim, Conflict, CrateRecord, CrateUpload } from "../steps.js";
 
-type Records = Pick<
+export type ComparedRecords = Pick<
   RecordStore,
   "accountOf" | "findMany" | "holders" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "usesOf"
 >;
-
-/** What an upload may change in the store. */
-export interface UploadRules {
-  /** ARK of the uploader. */
-  user: string;
-  /** The uploader's crate becomes what the upload states; otherwise the crate must be new. */
-  update: boolean;
-  /** The crate came as metadata alone: its files remain stored. */
-  keepsFiles: boolean;
-  /** The uploader asked for it: the update may remove all statements of a linked crate. */
-  emptyLinked: boolean;
-}
 
 /** The writes that result from an upload; those without conflicts, where there are conflicts. */
 export interface CrateWrites {
@@ -85,17 +72,17 @@ export class Comparison {
   readonly #nested = new Set<string>();
   /** Crates of the uploader's that the crate only names. */
   readonly #named: string[] = [];
-  readonly #owners: OwnerKinds;
+  /** Kinds of the owners of records that are not the uploader's. */
+  readonly #ownerKinds = new Map<string, KindName | undefined>();
   readonly #identifiers: NewIdentifiers;
 
-  readonly #records: Records;
-  readonly #rules: UploadRules;
+  readonly #records: ComparedRecords;
+  readonly #upload: CrateUpload;
 
-  constructor(records: Records, rules: UploadRules) {
+  constructor(records: ComparedRecords, upload: CrateUpload) {
     this.#records = records;
-    this.#rules = rules;
-    this.#owners = new OwnerKinds(records, rules.user);
-    this.#identifiers = new NewIdentifiers(records, rules.user);
+    this.#upload = upload;
+    this.#identifiers = new NewIdentifiers(records, upload.user);
   }
 
   /** The uploader has this record: the crate may share it, and an update change it. */
@@ -118,7 +105,7 @@ export class Comparison {
         if (!record || this.#isOtherMember(claim, record)) unknown.push(claim);
         else if (!this.#isUploaders(claim, record))
           conflicts.push(conflictOf(claim, await this.#takenBy(claim, record)));
-        else if (claim.root && !this.#rules.update)
+        else if (claim.root && !this.#upload.update)
           conflicts.push(conflictOf(claim, crateExists(record)));
         else await this.#see(claim, record);
       }
@@ -129,7 +116,9 @@ export class Comparison {
 
   /** Members of one crate may differ in hyphens only: another member is not a conflict. */
   #isOtherMember(claim: Claim, record: StoredRecord): boolean {
-    return this.#rules.update && record.ark !== claim.ark && this.#isMember(claim, record);
+    return (
+      this.#upload.update === true && record.ark !== claim.ark && this.#isMember(claim, record)
+    );
   }
 
   #isMember(claim: Claim, { crate }: StoredRecord): boolean {
@@ -142,16 +131,21 @@ export class Comparison {
    * a nested crate only where it was registered apart from this one.
    */
   #isUploaders(claim: Claim, record: StoredRecord): boolean {
-    if (record.owner !== this.#rules.user || record.ark !== claim.ark) return false;
+    if (record.owner !== this.#upload.user || record.ark !== claim.ark) return false;
     const isKind = record.kind === claim.kind;
-    if (this.#rules.update) return isKind || this.#isMember(claim, record);
+    if (this.#upload.update) return isKind || this.#isMember(claim, record);
     if (claim.root) return record.kind === "rocrate";
     return isKind && record.tombstone === null && (claim.kind !== "rocrate" || !!claim.linked);
   }
 
-  async #takenBy({ ark, root }: Claim, record: StoredRecord): Promise<Reason> {
-    const owner = await this.#owners.of(record);
-    return taken(ark, record.kind, record.tombstone !== null, { root, owner });
+  async #takenBy({ ark, root }: Claim, { kind, owner, tombstone }: StoredRecord): Promise<Reason> {
+    const isOthers = owner !== null && owner !== this.#upload.user;
+    if (isOthers && !this.#ownerKinds.has(owner))
+      this.#ownerKinds.set(owner, (await this.#records.findMany([owner]))[0]?.kind);
+    return taken(ark, kind, tombstone !== null, {
+      root,
+      owner: isOthers ? this.#ownerKinds.get(owner) : undefined,
+    });
   }
 
   async #see(claim: Claim, record: StoredRecord): Promise<void> {
@@ -180,7 +174,7 @@ export class Comparison {
     const changedLinked = new Set<string>();
     // The archive and the metadata files are replaced only when their contents differ: packing the
     // same contents again gives other bytes, which are irrelevant. So crates come after the rest.
-    const ordered = this.#rules.update
+    const ordered = this.#upload.update
       ? [
           ...built.filter((record) => !hasMetadata(record)),
           ...built.filter(hasMetadata).toReversed(),
@@ -237,7 +231,9 @@ export class Comparison {
         if ((await differences(this.#records, before, record)).length === 0)
           uses.arks.push(record.ark);
         else
-          conflicts.push(this.#conflict(record.ark, differs(record, before, this.#rules.update)));
+          conflicts.push(
+            this.#conflict(record.ark, differs(record, before, this.#upload.update === true)),
+          );
         return;
       }
       case "conflict":
@@ -255,19 +251,19 @@ export class Comparison {
     const seen = this.#seen.get(record.ark);
     // The commit refuses an identifier that another user registered meanwhile.
     if (seen === undefined || before?.ark !== record.ark) return { is: "new" };
+    if (!this.#upload.update) return { is: "elsewhere", before };
     if (before.revision !== seen.revision)
       return { is: "conflict", reason: changedMeanwhile(record.ark) };
-    if (!this.#rules.update) return { is: "elsewhere", before };
     if (before.ark === this.#root || before.tombstone || before.crate === this.#root)
       return { is: "own", before };
     if (!this.#isNested(before)) return { is: "elsewhere", before };
-    const reason = this.#rules.emptyLinked ? undefined : emptied(before, record);
+    const reason = this.#upload.emptyLinked ? undefined : emptied(before, record);
     return reason ? { is: "conflict", reason } : { is: "linked", before };
   }
 
   /** A descriptor that an export created for a crate without one: the crate still has none. */
   #isMade({ ark, document }: CrateRecord, before: StoredRecord | undefined): boolean {
-    const crate = this.#rules.update ? describedCrate(ark) : undefined;
+    const crate = this.#upload.update ? describedCrate(ark) : undefined;
     return (
       crate !== undefined &&
       this.#seen.has(crate) &&
@@ -297,7 +293,7 @@ export class Comparison {
     const stored = await this.#records.objectsOf(before.ark);
     const objects = this.#nested.has(before.ark)
       ? [...stored.filter(({ role }) => role !== "metadata"), ...brought]
-      : this.#rules.keepsFiles
+      : this.#upload.format === "metadata"
         ? [
             ...stored.filter(
               ({ role }) =>

@@ -118,27 +118,6 @@ export function emptied(before: StoredRecord, after: CrateRecord): Reason | unde
 const statedIn = (document: Uint8Array): string[] =>
   Object.keys(parseDocument(document)).filter((name) => !name.startsWith("@"));
 
-/** Kinds of the owners of records that are not the uploader's. */
-export class OwnerKinds {
-  readonly #known = new Map<string, KindName | undefined>();
-
-  readonly #records: Pick<RecordStore, "findMany">;
-  readonly #user: string;
-
-  constructor(records: Pick<RecordStore, "findMany">, user: string) {
-    this.#records = records;
-    this.#user = user;
-  }
-
-  /** Undefined for the uploader's own records, and for records without an owner. */
-  async of({ owner }: StoredRecord): Promise<KindName | undefined> {
-    if (owner === null || owner === this.#user) return undefined;
-    if (!this.#known.has(owner))
-      this.#known.set(owner, (await this.#records.findMany([owner]))[0]?.kind);
-    return this.#known.get(owner);
-  }
-}
-
 /**
  * Checks, by the rules for all records, whether the uploader may register the identifiers of a
  * crate.

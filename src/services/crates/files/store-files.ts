@@ -74,9 +74,7 @@ export async function storeFiles(
       };
   const stored = read.archive
     ? await storeMembers(read.archive, read.members, crate, input.limits, destination, host)
-    : new Map(
-        read.metadata.map((file) => [file, { sha256: input.archive.sha256, size: read.size }]),
-      );
+    : new Map(read.metadata.map((file) => [file, { sha256: input.sha256, size: read.size }]));
   for (const { file } of crate.entities) {
     const found = file && stored.get(file.file.member);
     if (found) checkClaims(file.file.path, found, file.claims, crate.findings);
