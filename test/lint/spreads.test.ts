@@ -24,8 +24,6 @@ const BOUNDED: Readonly<Record<string, string>> = {
     "versions of the schema",
   "src/storage/records/postgres/statement.ts: Math.max(...[...text.matchAll(/\\$(\\d+)/g)].map(([, number]) => Number(number)))":
     "parameters of a statement of the service's own",
-  'src/storage/records/postgres/writes/checks.ts: checkTexts(...Object.values(account).filter((value) => typeof value === "string"))':
-    "members of an account change",
   "src/storage/records/sqlite/reads.ts: values.push(...readNumbers(after, 1))": "one number",
   "src/storage/records/sqlite/objects.ts: identity(...object)": "columns of a row",
   "src/services/crates/export/metadata.ts: parts.push(...partsOf(bundledTerms(part)))":
