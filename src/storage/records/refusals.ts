@@ -103,6 +103,14 @@ export function storedJson<T>(text: string, what: string): T {
   }
 }
 
+/** The finding of a submission that was cancelled while it was queued. */
+export const CANCELLED_EARLY = {
+  file: null,
+  pointer: null,
+  message: "The submission was cancelled before work on it began.",
+  code: "CANCELLED",
+};
+
 /**
  * A commit came from an attempt that is not the current one: its submission has ended, was
  * cancelled, or runs in a later attempt. Nothing was changed. It is no refusal of a client's

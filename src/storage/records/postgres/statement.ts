@@ -221,6 +221,13 @@ function arrayText(values: readonly unknown[], position: number): string {
   return `${text}}`;
 }
 
+/** A list as `jsonb_to_recordset` reads it. */
+const jsonText = (objects: readonly object[]): string =>
+  JSON.stringify(objects, (_, value: unknown) => {
+    if (typeof value === "string") return checkText(value, 1);
+    return typeof value === "number" ? checkNumber(value, 1) : value;
+  });
+
 function bound(value: Value, position: number): string | Buffer | null {
   if (value === null) return null;
   if (typeof value === "string") return checkText(value, position);
@@ -491,7 +498,7 @@ export class Sending {
   async objects(statement: Statement, objects: readonly object[]): Promise<void> {
     for (let at = 0; at < objects.length; at += ROWS) {
       const some = objects.slice(at, at + ROWS);
-      void this.send(statement, [JSON.stringify(some)], some.length);
+      void this.send(statement, [jsonText(some)], some.length);
       await this.breathe();
     }
   }

@@ -1,5 +1,5 @@
 import { arkKey } from "../../../identifiers/ark.js";
-import { checkFence } from "../refusals.js";
+import { CANCELLED_EARLY, checkFence } from "../refusals.js";
 import { readNumbers, SUBMISSION_COLUMNS, submissionOf, type SubmissionRow } from "../rows.js";
 import type {
   Submission,
@@ -158,18 +158,7 @@ export class SubmissionWrites {
   }
 
   cancel(id: string, at: number): Submission | undefined {
-    this.#cancel.run([
-      id,
-      at,
-      JSON.stringify([
-        {
-          file: null,
-          pointer: null,
-          message: "The submission was cancelled before work on it began.",
-          code: "CANCELLED",
-        },
-      ]),
-    ]);
+    this.#cancel.run([id, at, JSON.stringify([CANCELLED_EARLY])]);
     return this.#get(id);
   }
 

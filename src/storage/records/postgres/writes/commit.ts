@@ -1,7 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { ServiceError } from "../../../../errors.js";
 import { arkKey } from "../../../../identifiers/ark.js";
-import { unpackLinks } from "../../codecs.js";
 import type { Commit, Committed, CommittedRecord, RecordWrite } from "../../port.js";
 import { checkFence, FenceLost, takesTooLong } from "../../refusals.js";
 import type { Submission } from "../../port/submissions.js";
@@ -11,7 +10,7 @@ import { changeAccount } from "./accounts.js";
 import { LinkWrites } from "./links.js";
 import { dropArchives, endUses, ObjectWrites, replaceUses } from "./objects.js";
 import { endSubmission } from "./operations.js";
-import { checkDeletedOwners, type Held, loadRecords, RecordWrites } from "./records.js";
+import { checkDeletedOwners, type Held, loadRecords, RecordWrites, type Step } from "./records.js";
 import type { Preparation, PreparedStates } from "./states.js";
 
 /** Numbers that the row `counter` gives out. */
@@ -19,16 +18,6 @@ export interface Counters {
   sequence: number;
   record: number;
   object: number;
-}
-
-/** One commit while it is decided. */
-export interface Step {
-  /** Number of the commit, if it changes records. */
-  readonly sequence: number;
-  readonly at: number;
-  readonly by: string | null;
-  /** Records that it changes. */
-  readonly changed: Set<number>;
 }
 
 const SUBMISSION = statement<[status: string, attempt: number, cancelled: boolean]>(
@@ -51,29 +40,41 @@ interface Keys {
 }
 
 /**
- * Keys of a commit that may share a transaction with commits of other records: all of its refusals
- * are decided from rows that were read. `undefined` for one that has a transaction to itself.
+ * Keys of a commit of which all refusals are decided from rows that were read; `undefined` for
+ * another one, which has a transaction to itself.
  */
-export function sharedKeys({
-  account,
-  submission,
-  uses,
-  within,
-  records,
-  unheld = [],
-}: Commit): Keys | undefined {
+function sharedKeys(commit: Commit): Keys | undefined {
+  const { account, submission, uses, within, records, unheld = [] } = commit;
   const isPlain = records.every((write) => write.op !== "delete" && !("dropObjects" in write));
   if (account || submission || uses || within !== undefined || !isPlain) return undefined;
+  const owners = records.flatMap((write) => ("owner" in write && write.owner ? [write.owner] : []));
   return {
     written: records.map((write) => (write.op === "create" ? write.key : arkKey(write.ark))),
-    read: [
-      ...unheld,
-      ...records.flatMap((write) =>
-        "links" in write ? unpackLinks(write.links).map(({ targetKey }) => targetKey) : [],
-      ),
-      ...records.flatMap((write) => ("owner" in write && write.owner ? [arkKey(write.owner)] : [])),
-    ],
+    read: [...owners.map(arkKey), ...unheld],
   };
+}
+
+/** The commits that go into one transaction. */
+export class Batch {
+  readonly #written = new Set<string>();
+  readonly #read = new Set<string>();
+
+  /**
+   * Whether none of the commits so far writes what this one reads or writes, nor the other way
+   * round; it then belongs to them. A link to a record is neither.
+   */
+  admits(commit: Commit): boolean {
+    const keys = sharedKeys(commit);
+    if (
+      !keys ||
+      keys.written.some((key) => this.#written.has(key) || this.#read.has(key)) ||
+      keys.read.some((key) => this.#written.has(key))
+    )
+      return false;
+    for (const key of keys.written) this.#written.add(key);
+    for (const key of keys.read) this.#read.add(key);
+    return true;
+  }
 }
 
 /** Those of several commits that are refused: nothing is stored, and the others may be done. */
@@ -90,8 +91,7 @@ export const isRefusal = (error: unknown): boolean =>
  * Reads what commits concern, decides each, and writes them together. No other writer changes
  * records meanwhile.
  *
- * @param commits one, or several of {@link sharedKeys} of which none writes what another one reads
- * or writes
+ * @param commits one, or those of a {@link Batch}
  * @param locked the numbers given out so far, once the transaction has the lock of `counter`; they
  * are counted on here
  * @param isLate whether the commit has blocked others for as long as it may
@@ -126,7 +126,7 @@ export async function applyCommits(
       if (isLate()) throw takesTooLong();
       const { held, waiting } =
         write.op === "create"
-          ? records.create(step, write, ++counters.record)
+          ? records.create(step, write, ++counters.record, links.touched)
           : { held: records.change(step, write), waiting: undefined };
       const { ark, revision } = held.row;
       const newestBacklink = waiting === undefined ? {} : { newestBacklink: waiting };
@@ -173,7 +173,7 @@ async function checkSubmission(sending: Sending, { submission }: Commit): Promis
   checkFence(now as Pick<Submission, "status" | "attempt" | "cancelled"> | undefined, submission);
 }
 
-/** What a commit has beside records; there is nothing to do for one of {@link sharedKeys}. */
+/** What a commit has beside records; there is nothing to do for one of several. */
 async function writeRest(sending: Sending, commit: Commit, newestObject: number): Promise<void> {
   const { records, uses, account, submission, at } = commit;
   const dropping = records.filter((write) => "dropObjects" in write && write.dropObjects);

@@ -4,8 +4,7 @@ import { packQuads, unpackLinks, unpackQuads } from "../../codecs.js";
 import type { RecordWrite } from "../../port.js";
 import { restate, type StatedLink } from "../../rows.js";
 import { type Sending, statement } from "../statement.js";
-import type { Step } from "./commit.js";
-import type { Held, RecordRow } from "./records.js";
+import type { Held, RecordRow, Step } from "./records.js";
 import { viaOf } from "./states.js";
 
 const DROP = statement(

@@ -1,5 +1,6 @@
 import type { ObjectBookkeeping, RecordStore } from "../../port.js";
 import type { Submission, SubmissionClose, SubmissionStore } from "../../port/submissions.js";
+import { CANCELLED_EARLY } from "../../refusals.js";
 import { SUBMISSION_COLUMNS, type SubmissionRow, submissionOf } from "../accounts.js";
 import { type Sending, type Session, type Statement, statement, type Value } from "../statement.js";
 
@@ -19,20 +20,20 @@ const SAME = statement<SubmissionRow>(`SELECT ${SUBMISSION_COLUMNS} FROM submiss
       WHERE sha256 = $1 AND person = $2 AND type = $3 AND ( (status IN ('queued', 'running') AND
       cancelled = false AND updates = $4) OR ($4 = false AND status = 'finished' AND EXISTS (SELECT
       1 FROM record WHERE ark = s.rocrate AND deleted_at IS NULL))) ORDER BY number DESC LIMIT 1`);
-const NEXT = statement<[number: number]>(
-  "UPDATE counter SET submission = submission + 1 WHERE id = 1 RETURNING submission",
+const ADD = statement<SubmissionRow>(
+  `WITH next AS (UPDATE counter SET submission = submission + 1 WHERE id = 1 RETURNING submission)
+    INSERT INTO submission (number, id, type, person, status, attempt, interrupted, time_created,
+    warnings, minted, sha256, input, cancelled, updates)
+    SELECT submission, $1, $2, $3, 'queued', 0, 0, $4, '[]', 0, $5, $6, false, $7 FROM next
+    RETURNING ${SUBMISSION_COLUMNS}`,
 );
-const ADD =
-  statement(`INSERT INTO submission (number, id, type, person, status, attempt, interrupted, time_created,
-      warnings, minted, sha256, input, cancelled, updates)
-      VALUES ($1, $2, $3, $4, 'queued', 0, 0, $5, '[]', 0, $6, $7, false, $8)`);
 const REMOVE_ENDED = statement(
   "DELETE FROM submission WHERE person = $1 AND type = $2 AND status IN ('finished', 'failed')",
 );
-const BEGIN = statement<[id: string]>(
+const BEGIN = statement<SubmissionRow>(
   `UPDATE submission SET status = 'running', attempt = attempt + 1, time_started =
     coalesce(time_started, $2) WHERE id = $1 AND status IN ('queued', 'running') AND cancelled =
-    false RETURNING id`,
+    false RETURNING ${SUBMISSION_COLUMNS}`,
 );
 const YIELD = statement<[id: string]>(
   `UPDATE submission SET status = 'queued', interrupted = interrupted + $3::integer
@@ -65,13 +66,14 @@ const REMOVING = statement<[sha256: string]>(
   `SELECT o.sha256 FROM object_removal AS o JOIN writer AS w ON w.id = o.writer
     WHERE o.sha256 = ANY($1::text[]) AND w.seen_at > now() - interval '${UNSEEN} milliseconds'`,
 );
-const UNREFERENCED = statement<
-  [sha256: string]
->(`SELECT DISTINCT asked.sha256 FROM unnest($1::text[]) AS asked (sha256)
+const UNREFERENCED = statement<[sha256: string]>(
+  `SELECT sha256 FROM unnest($1::text[]) WITH ORDINALITY AS asked (sha256, place)
     WHERE NOT EXISTS (SELECT 1 FROM object_ref AS o
     WHERE o.sha256 = asked.sha256 AND o.dropped = false) AND NOT EXISTS (SELECT 1
     FROM intent AS i WHERE i.sha256 = asked.sha256 AND i.at > $2) AND NOT EXISTS (SELECT 1
-    FROM submission AS s WHERE s.sha256 = asked.sha256 AND s.status IN ('queued', 'running'))`);
+    FROM submission AS s WHERE s.sha256 = asked.sha256 AND s.status IN ('queued', 'running'))
+    GROUP BY sha256 ORDER BY min(place)`,
+);
 const CLAIM = statement(
   `INSERT INTO object_removal (sha256, writer) SELECT v.sha256, $2
     FROM unnest($1::text[]) AS v (sha256) ON CONFLICT (sha256) DO UPDATE
@@ -124,22 +126,14 @@ export class Operations {
         : (await this.#session.query(SAME, [sha256, user, type, update]))[0];
     if (same) return { submission: submissionOf(same), existing: true };
     if (inPlaceOfEnded) await this.#session.query(REMOVE_ENDED, [user, type]);
-    const [[number]] = (await this.#session.query(NEXT)) as [[number]];
-    await this.#session.query(ADD, [
-      number,
-      id,
-      type,
-      user,
-      at,
-      sha256,
-      JSON.stringify(input),
-      update,
-    ]);
-    return { submission: (await this.#submission(id))!, existing: false };
+    const values = [id, type, user, at, sha256, JSON.stringify(input), update];
+    const [added] = await this.#session.query(ADD, values);
+    return { submission: submissionOf(added!), existing: false };
   }
 
   async beginAttempt(id: string, at: number): Promise<Submission | undefined> {
-    return (await this.#did(BEGIN, [id, at])) ? this.#submission(id) : undefined;
+    const [begun] = await this.#session.query(BEGIN, [id, at]);
+    return begun && submissionOf(begun);
   }
 
   yieldAttempt = (id: string, attempt: number, counts = false): Promise<boolean> =>
@@ -150,19 +144,9 @@ export class Operations {
     this.#did(CLOSE, closeValues(close, at));
 
   async cancelSubmission(id: string, at: number): Promise<Submission | undefined> {
-    await this.#session.query(CANCEL, [
-      id,
-      at,
-      JSON.stringify([
-        {
-          file: null,
-          pointer: null,
-          message: "The submission was cancelled before work on it began.",
-          code: "CANCELLED",
-        },
-      ]),
-    ]);
-    return this.#submission(id);
+    await this.#session.query(CANCEL, [id, at, JSON.stringify([CANCELLED_EARLY])]);
+    const [row] = await this.#session.query(BY_ID, [id]);
+    return row && submissionOf(row);
   }
 
   async intend(
@@ -182,19 +166,12 @@ export class Operations {
     const free = (
       await this.#session.query(UNREFERENCED, [sha256s, now + this.#skew - intentLifetime])
     ).map(([sha256]) => sha256);
-    const order = new Map(sha256s.map((sha256, index) => [sha256, index]));
-    free.sort((a, b) => order.get(a)! - order.get(b)!);
     if (free.length > 0) await this.#session.query(CLAIM, [free, this.#writer]);
     return free;
   }
 
   async removed(sha256s: readonly string[]): Promise<void> {
     await this.#session.query(REMOVED, [sha256s]);
-  }
-
-  async #submission(id: string): Promise<Submission | undefined> {
-    const row = (await this.#session.query(BY_ID, [id]))[0];
-    return row && submissionOf(row);
   }
 
   async #did(asked: Statement<[id: string]>, values: Value[]): Promise<boolean> {

@@ -15,8 +15,17 @@ import {
 import type { StatedLink } from "../../rows.js";
 import { fold, indexable, shortWord, sortedName } from "../../text.js";
 import { type Sending, statement } from "../statement.js";
-import type { Step } from "./commit.js";
 import type { PreparedStates } from "./states.js";
+
+/** One commit while it is decided. */
+export interface Step {
+  /** Number of the commit, if it changes records. */
+  readonly sequence: number;
+  readonly at: number;
+  readonly by: string | null;
+  /** Records that it changes. */
+  readonly changed: Set<number>;
+}
 
 /** A row of `record`, without the columns that follow from others. */
 export interface RecordRow {
@@ -167,11 +176,15 @@ export class RecordWrites {
     }
   }
 
-  /** @returns the record, and the newest link of an earlier commit that waited for it */
+  /**
+   * @param touched newest link to each key, of commits before this one that are not stored yet
+   * @returns the record, and the newest link of an earlier commit that waited for it
+   */
   create(
     step: Step,
     write: Write<"create">,
     id: number,
+    touched: ReadonlyMap<string, number>,
   ): { held: Held; waiting: number | undefined } {
     const holders = this.#holdersOf(write.key).map(({ row }) => row);
     const holder =
@@ -181,7 +194,7 @@ export class RecordWrites {
       throw duplicate(write.ark, { ark, kind, deleted: deleted_at !== null });
     }
     this.#checkOwner(write.owner, null);
-    const waiting = this.#waiting.get(write.key);
+    const waiting = touched.get(write.key) ?? this.#waiting.get(write.key);
     const row: RecordRow = {
       id,
       ark: write.ark,

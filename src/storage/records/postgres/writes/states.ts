@@ -26,9 +26,6 @@ export interface Prepared extends Indexed {
 /** By the write that states it. */
 export type PreparedStates = ReadonlyMap<RecordWrite, Prepared>;
 
-/** Records, and bytes of their documents, that are prepared in one turn; about 10 ms. */
-const MAX_PREPARED_RECORDS = 50;
-const MAX_PREPARED_BYTES = 64 * 2 ** 10;
 /**
  * Numbers of states taken from the database at a time; those left over at a stop are never used.
  */
@@ -75,21 +72,18 @@ export class Preparation {
   async of({ records }: Commit): Promise<PreparedStates> {
     const writes = records.filter(states);
     const prepared = new Map<RecordWrite, Prepared>();
-    for (let at = 0, next = 0; at < writes.length; at = next) {
-      if (at > 0) await eventLoop.nextTurn();
-      next = endOfTurn(writes, at);
-      for (const write of writes.slice(at, next)) {
-        const text = searchedTextOf(write);
-        prepared.set(write, {
-          state: 0,
-          kind: write.kind,
-          document: write.document,
-          quads: packQuads(write.quads),
-          text,
-          keywords: keywordsOf(write),
-          ...indexed(text),
-        });
-      }
+    for (const [index, write] of writes.entries()) {
+      if (index > 0) await eventLoop.pause();
+      const text = searchedTextOf(write);
+      prepared.set(write, {
+        state: 0,
+        kind: write.kind,
+        document: write.document,
+        quads: packQuads(write.quads),
+        text,
+        keywords: keywordsOf(write),
+        ...indexed(text),
+      });
     }
     await this.#number([...prepared.values()]);
     await this.#addWords([...prepared.values()].flatMap(({ spellings }) => spellings));
@@ -134,19 +128,6 @@ export class Preparation {
       }
     }
   }
-}
-
-/** How many of the writes are prepared together, by their number and by how much there is to do. */
-function endOfTurn(writes: readonly Stating[], from: number): number {
-  let bytes = 0;
-  let at = from;
-  while (
-    at < writes.length &&
-    at - from < MAX_PREPARED_RECORDS &&
-    (at === from || bytes < MAX_PREPARED_BYTES)
-  )
-    bytes += writes[at++]!.document.length;
-  return at;
 }
 
 const ADD_STATES =

@@ -15,8 +15,8 @@ import {
   StatementError,
   statement,
 } from "../statement.js";
-import { checkCommit } from "./checks.js";
-import { applyCommits, type Counters, isRefusal, Refused, sharedKeys } from "./commit.js";
+import { checkIdentifiers } from "./checks.js";
+import { applyCommits, Batch, type Counters, isRefusal, Refused } from "./commit.js";
 import { type Operation, Operations } from "./operations.js";
 import { Preparation, type PreparedStates, writeStates } from "./states.js";
 
@@ -56,7 +56,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 type Task =
-  | { commit: Commit; preparing: Promise<PreparedStates>; shared: ReturnType<typeof sharedKeys> }
+  | { commit: Commit; preparing: Promise<PreparedStates> }
   | { call(operations: Operations): Promise<unknown> };
 
 export interface WriterOptions {
@@ -91,7 +91,7 @@ export class Writer {
   }
 
   async commit(commit: Commit): Promise<Committed> {
-    checkCommit(commit);
+    commit.records.forEach(checkIdentifiers);
     const isLarge =
       commit.records.length > MIN_RECORDS_OF_LARGE_COMMIT ||
       commit.within !== undefined ||
@@ -99,15 +99,10 @@ export class Writer {
     const records = commit.records.map((write) =>
       "links" in write ? { ...write, links: unpackLinks(write.links) } : write,
     );
-    const unpacked = { ...commit, records };
-    const preparing = this.#preparation.of(unpacked);
+    const preparing = this.#preparation.of({ ...commit, records });
     // A failure is the answer of this commit once its transaction would begin.
     preparing.catch(() => {});
-    const task = {
-      commit: unpacked,
-      preparing,
-      shared: isLarge ? undefined : sharedKeys(unpacked),
-    };
+    const task = { commit: { ...commit, records }, preparing };
     return (await this.#push(isLarge ? this.#large : this.#small, task)) as Committed;
   }
 
@@ -189,23 +184,12 @@ class Transactions {
     this.#running = undefined;
   }
 
-  /** The commits that wait first, as far as none concerns what another one writes; or one request. */
+  /** The commits that wait first and fit together, or one request. */
   #next(): Waiting[] {
-    const [written, read] = [new Set<string>(), new Set<string>()];
-    let count = 0;
-    for (const { task } of this.#waiting.slice(0, MAX_COMMITS)) {
-      const keys = "commit" in task ? task.shared : undefined;
-      if (
-        !keys ||
-        keys.written.some((key) => written.has(key) || read.has(key)) ||
-        keys.read.some((key) => written.has(key))
-      )
-        break;
-      for (const key of keys.written) written.add(key);
-      for (const key of keys.read) read.add(key);
-      count++;
-    }
-    return this.#waiting.splice(0, Math.max(count, 1));
+    const batch = new Batch();
+    const next = this.#waiting.slice(0, MAX_COMMITS);
+    const end = next.findIndex(({ task }) => !("commit" in task && batch.admits(task.commit)));
+    return this.#waiting.splice(0, Math.max(end < 0 ? next.length : end, 1));
   }
 
   /** Answers each request. */
