@@ -22,6 +22,8 @@ export interface QueryTerm {
   prefix: boolean;
   /** Only in this field. */
   field?: QueryField;
+  /** Of a plain word: other ways to write it, each a word or several next to each other. */
+  forms?: readonly (readonly string[])[];
 }
 
 /** A query, read. */
@@ -148,6 +150,25 @@ class Reading {
       excluded: [...this.#excluded.values()],
     };
   }
+}
+
+const DOI =
+  /^(?:(?:https?:\/\/)?(?:dx\.|www\.)?doi\.org\/|(?:info:)?doi[:/\s]\s*)?(10\.\d{4,9}(?:\/|%2f)\S+)$/i;
+const ORCID =
+  /^(?:(?:https?:\/\/)?(?:www\.)?orcid\.org\/|orcid[:\s]\s*)?(\d{4})-?(\d{4})-?(\d{4})-?(\d{3}[\dx])\/?$/i;
+
+/**
+ * A query that is a DOI or an ORCID iD, in any of its spellings, as the phrase that every address of
+ * it holds; another query unchanged.
+ */
+export function withoutAddress(text: string): string {
+  const query = text.trim();
+  const orcid = ORCID.exec(query);
+  if (orcid) return `"${orcid.slice(1).join("-")}"`;
+  const doi = DOI.exec(query)?.[1]
+    ?.replace(/%2f/i, "/")
+    .replace(/(?<![.,;)\]])[.,;)\]]+$/, "");
+  return doi === undefined ? text : `"${doi.replaceAll('"', " ")}"`;
 }
 
 /**

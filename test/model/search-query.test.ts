@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseQuery, plainText } from "../../src/model/search-query.js";
+import { parseQuery, plainText, withoutAddress } from "../../src/model/search-query.js";
 
 const term = (words: string, more: object = {}) => ({
   words: words.split(" "),
@@ -111,5 +111,26 @@ describe("a query", () => {
     const plain = (text: string): string => plainText(text, parseQuery(text));
     expect(plain("Which cells, of yeast?")).toBe("Which cells, of yeast?");
     expect(plain('"cell lines" yeast -mouse name:gen*')).toBe("cell lines gen yeast");
+  });
+
+  it("that is a DOI or an ORCID iD, in any spelling, is the phrase that its addresses share", () => {
+    for (const doi of [
+      "https://doi.org/10.1234/ab.c-1",
+      "http://dx.doi.org/10.1234/ab.c-1",
+      "doi:10.1234/ab.c-1",
+      "DOI 10.1234/ab.c-1.",
+      "doi.org/10.1234%2Fab.c-1",
+      " 10.1234/ab.c-1 ",
+    ])
+      expect(withoutAddress(doi)).toBe('"10.1234/ab.c-1"');
+    for (const orcid of [
+      "https://orcid.org/0000-0002-1825-0097",
+      "orcid.org/0000-0002-1825-0097/",
+      "ORCID: 0000-0002-1825-0097",
+      "0000000218250097",
+    ])
+      expect(withoutAddress(orcid)).toBe('"0000-0002-1825-0097"');
+    for (const other of ["10.5 mM", "0000-0002", "see 10.1234/abc in cells", "https://doi.org/"])
+      expect(withoutAddress(other)).toBe(other);
   });
 });

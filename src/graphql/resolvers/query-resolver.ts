@@ -205,6 +205,11 @@ class SearchAnswerType {
       "where all words are known.",
   })
   didYouMean!: string | null;
+  @Field({
+    description:
+      "No record has all words of the query, so these have some of them, the best first.",
+  })
+  matchesAnyWord!: boolean;
   @Field(() => [SearchHit], { description: "The same as edges." }) results!: () => Promise<
     SearchHit[]
   >;
@@ -279,10 +284,9 @@ export class SearchResolver {
       filter: filter ?? null,
       ...(type == null ? {} : { kind: kindOf(type) }),
     };
-    const { total, exact, ranked, didYouMean, found, hasNext, hasPrevious, ms } = await this.search(
-      request,
-      context,
-    );
+    const answer = await this.search(request, context);
+    const { total, exact, ranked, didYouMean, matchesAnyWord } = answer;
+    const { found, hasNext, hasPrevious, ms } = answer;
     const hits = found.map(({ ark, score, cursor, highlight, fragments, parts }): SearchHit => {
       const record = (): Promise<RecordNode> => context.loaders.node(ark);
       return {
@@ -310,6 +314,7 @@ export class SearchResolver {
       totalIsExact: exact,
       rankedResults: ranked,
       didYouMean,
+      matchesAnyWord,
       totalCount: total,
       nodes: async () => Promise.all((await shown()).map(({ node }) => node())),
       edges: shown,

@@ -80,7 +80,7 @@ function keywordsOf(value: JsonValue | undefined): string[] {
 }
 
 /** The text of an entity for keyword search. */
-function searchTextOf(document: JsonObject): SearchText {
+function searchTextOf(document: JsonObject, url: string | undefined): SearchText {
   const texts = (key: string) =>
     listOf(document[key])
       .map((value) => plainText(textOf(value) ?? ""))
@@ -89,8 +89,11 @@ function searchTextOf(document: JsonObject): SearchText {
     name: texts("name").join(" ").slice(0, MOST_TEXT),
     description: texts("description").join(" ").slice(0, MOST_TEXT),
     keywords: keywordsOf(document["keywords"]).join(" ").slice(0, MOST_TEXT),
-    other: ["author", "alternateName", "identifier"]
-      .flatMap(texts)
+    // The address names people and articles: an ORCID iD or a DOI is looked for by it.
+    other: [
+      ...["author", "alternateName", "identifier"].flatMap(texts),
+      url?.replace(/^https?:\/\//, "") ?? "",
+    ]
       .map(withoutArks)
       .join(" ")
       .slice(0, MOST_TEXT),
@@ -256,7 +259,7 @@ function record(
     document: new TextEncoder().encode(JSON.stringify(document)),
     quads: graph.quads,
     links: withOwner(entity.kind, graph.links, settings.owner),
-    ...searchedOf(entity.ark, document),
+    ...searchedOf(entity, document),
     licence: licenceOf(KINDS[entity.kind], document),
     objects: objectsOf(crate, entity, document, stored, settings),
     ...(isRoot
@@ -273,9 +276,12 @@ function record(
  * Nobody searches for a metadata file: its own statements, such as a license, would appear in
  * results beside the data they describe.
  */
-const searchedOf = (ark: string, document: JsonObject): Pick<CrateRecord, "text" | "keywords"> =>
+const searchedOf = (
+  { ark, url }: Pick<ResolvedEntity, "ark" | "url">,
+  document: JsonObject,
+): Pick<CrateRecord, "text" | "keywords"> =>
   describedCrate(ark) === undefined
-    ? { text: searchTextOf(document), keywords: keywordsOf(document["keywords"]) }
+    ? { text: searchTextOf(document, url), keywords: keywordsOf(document["keywords"]) }
     : { text: NO_TEXT, keywords: [] };
 
 function objectsOf(

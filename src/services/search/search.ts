@@ -6,7 +6,7 @@ import { KIND_NAMES, type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { htmlText } from "../../model/markup.js";
 import { wholeTextOf } from "../../model/texts.js";
-import { parseQuery, plainText, withWords } from "../../model/search-query.js";
+import { parseQuery, plainText, withoutAddress, withWords } from "../../model/search-query.js";
 import type {
   FragmentPart,
   ScorePart,
@@ -25,6 +25,9 @@ import { keywordsOf } from "../records/reserved.js";
 import { filterOf, type RecordFilterInput } from "../records/select.js";
 import { parseDocument } from "../records/view.js";
 import { pairs } from "../../pairs.js";
+
+/** What a search needs. */
+export type SearchDeps = Pick<Deps, "config" | "records" | "nearness">;
 
 export type SearchMode = "basic" | "semantic";
 export interface SearchRequest {
@@ -83,6 +86,8 @@ export interface SearchAnswer {
   total_results: number;
   /** Only where there are more than `total_results`. */
   total_is_estimate?: true;
+  /** Only where no record has all words, and then true: see {@link Found.matchesAnyWord}. */
+  matches_any_word?: true;
   /** Only where fewer were ranked than found. */
   ranked_results?: number;
   /** Only where other words were sought: see {@link Found.didYouMean}. */
@@ -111,6 +116,8 @@ export interface Found {
   ranked: number;
   /** The query with known words in place of those that no record holds: it was answered. */
   didYouMean: string | null;
+  /** No record has all words of the query: these have some of them. */
+  matchesAnyWord: boolean;
   found: FoundRecord[];
   /** Whether there are results before and behind these; not behind the last that pages reach. */
   hasPrevious: boolean;
@@ -129,7 +136,7 @@ export const MAX_FACET_VALUES = 100;
  * @throws ValidationError for an empty or too long query, or a filter that is none; ServiceError
  * `BAD_REQUEST` for a cursor of another search, `QUERY_TIMEOUT`
  */
-export async function find(deps: Deps, request: SearchRequest): Promise<Found> {
+export async function find(deps: SearchDeps, request: SearchRequest): Promise<Found> {
   const { query, limit, facets, explain = false } = request;
   const problems = [
     ...queryProblems(deps, query),
@@ -165,6 +172,7 @@ export async function find(deps: Deps, request: SearchRequest): Promise<Found> {
     exact: page.exact,
     ranked: page.ranked,
     didYouMean,
+    matchesAnyWord: page.matchesAnyWord === true,
     found,
     hasPrevious: offset > 0,
     hasNext: found.length > 0 && end < page.total && end <= LARGEST_OFFSET,
@@ -193,7 +201,7 @@ export async function facetsOf(
 }
 
 function searched(
-  deps: Deps,
+  deps: SearchDeps,
   { query, mode }: Pick<SearchRequest, "query" | "mode">,
   filter: RecordFilter,
   {
@@ -208,7 +216,7 @@ function searched(
   const ark = /\s/.test(query.trim()) ? undefined : lookupArk(query.trim());
   const match = ark !== undefined ? "identifier" : mode === "basic" ? "all" : "related";
   const asked: SearchQuery = {
-    text: ark?.key ?? query,
+    text: ark?.key ?? withoutAddress(query),
     match,
     ...page,
     ...(Object.keys(filter).length === 0 ? {} : { filter }),
@@ -344,7 +352,7 @@ async function related(
 export async function searchAnswer(
   deps: Deps,
   query: string,
-  { total, exact, ranked, didYouMean, found, facets, ms }: Found,
+  { total, exact, ranked, didYouMean, matchesAnyWord, found, facets, ms }: Found,
   more: { fragments?: boolean } = {},
 ): Promise<SearchAnswer> {
   const records = await deps.records.findMany(found.map(({ ark }) => ark));
@@ -371,6 +379,7 @@ export async function searchAnswer(
     query,
     total_results: total,
     ...(exact ? {} : { total_is_estimate: true }),
+    ...(matchesAnyWord ? { matches_any_word: true } : {}),
     ...(ranked < total ? { ranked_results: ranked } : {}),
     ...(didYouMean === null ? {} : { did_you_mean: didYouMean }),
     ...(facets === undefined

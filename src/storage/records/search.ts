@@ -2,6 +2,8 @@
  * What both record stores share in search: the words of texts and queries, and the order of
  * results.
  */
+import * as stopword from "stopword";
+import { formsOf } from "../../model/word-forms.js";
 import { asWord, type QueryTerm, type SearchTerms, WORD } from "../../model/search-query.js";
 import type { FragmentPart, ScorePart, SearchFacet, SearchPage, SearchQuery } from "./port.js";
 import type { RecordFilter, StatisticsKey } from "./port/selection.js";
@@ -27,14 +29,95 @@ export const STOP_WORDS: ReadonlySet<string> = new Set(
 export const rareWordsOf = (text: string): string[] =>
   wordsOf(text).filter((word) => !STOP_WORDS.has(word));
 
+/** Languages that people ask in, as ISO 639-3 names them. */
+const LANGUAGES = (
+  "ara ces dan deu ell eng fin fra hin hun ind ita jpn kor nld nob pol por ron rus spa swe tur " +
+  "ukr vie zho"
+).split(" ");
+const STOP_WORDS_OF_LANGUAGES: ReadonlySet<string> = new Set(
+  Object.entries(stopword).flatMap(([name, words]) =>
+    LANGUAGES.includes(name) && Array.isArray(words) ? words.map((word) => word.toLowerCase()) : [],
+  ),
+);
+
+/** Scripts that put no blanks between words. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const SEGMENTER = new Intl.Segmenter("ja", { granularity: "word" });
+/** Words of one run of such a script that are looked for. */
+const MOST_SEGMENTS = 32;
+
+const isPlain = (term: QueryTerm): boolean => isWord(term) && term.field === undefined;
+
+/**
+ * What a query is about, where its words as typed find nothing: the words of text without blanks
+ * apart, and no stop words of any language, where other words are left. "die" is a word in one
+ * language and none in another, so it is left out only here.
+ */
+export function subjectOf(sought: readonly QueryTerm[]): readonly QueryTerm[] {
+  const apart = sought.flatMap((term): QueryTerm[] => {
+    const [word] = term.words as [string];
+    if (!isPlain(term) || !UNSPACED.test(word)) return [term];
+    const words = [...SEGMENTER.segment(word)].map(({ segment }) => segment);
+    if (words.length === 1) return [term];
+    return words.slice(0, MOST_SEGMENTS).map((one) => ({ words: [one], prefix: false }));
+  });
+  const rare = apart.filter(
+    (term) => !isPlain(term) || !STOP_WORDS_OF_LANGUAGES.has(term.words[0]!),
+  );
+  const subject = rare.length > 0 ? rare : apart;
+  return subject.length === sought.length && subject.every((term) => sought.includes(term))
+    ? sought
+    : subject;
+}
+
+/** Unknown words for which nothing stands; the words of a query behind them are not looked up. */
+export const MOST_UNKNOWN = 4;
+
+/** Words that hold an unknown word which are looked for in its place, the shortest first. */
+export const MOST_COMPOUNDS = 64;
+
+/** Whether words that hold this one are about it: "CellProfiler", and not "cat". */
+export const isPart = (word: string): boolean =>
+  UNSPACED.test(word) || (word.length >= 4 && /^\P{N}/u.test(word));
+
+/** Two words that may be written as one: "zebrafish". */
+export function splitsOf(word: string): [string, string][] {
+  const letters = [...word];
+  if (letters.length > LONGEST_JOINED || !/^\p{L}+$/u.test(word)) return [];
+  const splits: [string, string][] = [];
+  for (let at = SHORTEST_HALF; at <= letters.length - SHORTEST_HALF; at++)
+    splits.push([letters.slice(0, at).join(""), letters.slice(at).join("")]);
+  return splits;
+}
+const SHORTEST_HALF = 3;
+
 /**
  * What a query looks for: its terms, then its words without stop words, unless it has nothing else.
  */
 export function soughtOf({ words, terms }: SearchTerms): QueryTerm[] {
   const rare = words.filter((word) => !STOP_WORDS.has(word));
   const plain = rare.length > 0 || terms.length > 0 ? rare : words;
-  return [...terms, ...plain.map((word) => ({ words: [word], prefix: false }))];
+  return [...terms, ...plain.map((word, index) => plainTerm(word, index, plain))];
 }
+
+/** Words of a query that may be written in another way; more make a query no better. */
+const MOST_WITH_FORMS = 16;
+
+/** A plain word with its other forms, and joined with the words beside it: "zebra fish". */
+function plainTerm(word: string, index: number, all: readonly string[]): QueryTerm {
+  const term = { words: [word], prefix: false };
+  if (index >= MOST_WITH_FORMS) return term;
+  const beside = [all[index - 1], all[index + 1]];
+  const joined = [beside[0] && beside[0] + word, beside[1] && word + beside[1]];
+  const forms = [
+    ...formsOf(word),
+    ...joined.flatMap((form) => (form && form.length <= LONGEST_JOINED ? [[form]] : [])),
+  ];
+  return forms.length === 0 ? term : { ...term, forms };
+}
+/** Longer words are not looked for in place of two. */
+const LONGEST_JOINED = 40;
 
 /** A single whole word: what has near spellings. */
 export const isWord = ({ words, prefix }: QueryTerm): boolean => words.length === 1 && !prefix;
@@ -95,7 +178,7 @@ const quoted = (word: string): string => `"${word.replaceAll('"', '""')}"`;
  * @param completions as {@link completionsOf} returns them for the last word of a prefix
  */
 export function matchOf(
-  { words, prefix, field }: QueryTerm,
+  { words, prefix, field, forms = [] }: QueryTerm,
   completions: readonly string[] = [],
 ): string {
   const phrase = (some: readonly string[]): string => some.map(quoted).join(" + ");
@@ -103,6 +186,7 @@ export function matchOf(
   const all = [
     phrase(words) + (prefix ? " *" : ""),
     ...completions.map((word) => phrase([...head, word])),
+    ...forms.map(phrase),
   ];
   const match = all.length === 1 ? all[0]! : `(${all.join(" OR ")})`;
   return field === undefined ? match : `{${field}} : ${match}`;

@@ -159,6 +159,7 @@ interface Listing {
   facets: Facet[];
   pageInfo: Parameters<typeof Pager>[0]["pageInfo"];
   didYouMean?: string | null;
+  matchesAnyWord?: boolean;
   /** Records that were ranked, where that is not all. */
   ranked?: number;
 }
@@ -238,6 +239,7 @@ async function found(
     facets,
     pageInfo: search.pageInfo,
     didYouMean: search.didYouMean,
+    matchesAnyWord: search.matchesAnyWord,
     ranked: search.rankedResults,
   };
 }
@@ -463,7 +465,8 @@ const namesIn = ({ ask }: PageRequest, stated: readonly Stated[]): Promise<Names
 
 function Results({ request, listing, stated, heading, words, path, names, fixed }: ResultsProps) {
   const { query } = request;
-  const { total, isAtLeast, items, facets, pageInfo, didYouMean, ranked = total } = listing;
+  const { total, isAtLeast, items, facets, pageInfo, ranked = total } = listing;
+  const { didYouMean, matchesAnyWord = false } = listing;
   const sort = query.get("sort") ?? (words === "" ? "newest" : "relevance");
   return (
     <>
@@ -482,6 +485,11 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
             </a>
             .
           </p>
+        </Notice>
+      )}
+      {matchesAnyWord && (
+        <Notice>
+          <p>No record has all of these words. These records have some of them, the best first.</p>
         </Notice>
       )}
       <Conditions stated={stated} names={names} query={query} path={path} />

@@ -87,6 +87,8 @@ export interface SearchPage {
   ranked: number;
   /** Words that no record holds, each with the likeliest of those that were sought instead. */
   corrected?: readonly { typed: string; meant: string }[];
+  /** No record holds all words of the query: these hold some of them. */
+  matchesAnyWord?: true;
   /** Where {@link SearchQuery.facets} asks, in that order. */
   facets?: readonly SearchFacet[];
   hits: SearchHit[];

@@ -19,6 +19,7 @@ import {
   FACETED,
   facetOf,
   isWord,
+  MOST_UNKNOWN,
   nothingFor,
   OPEN,
   partsOf,
@@ -30,6 +31,7 @@ import {
   soleKind,
   soughtOf,
   STOP_WORDS,
+  subjectOf,
   UNRANKED,
 } from "../../search.js";
 import type { RecordFilter } from "../../port/selection.js";
@@ -39,7 +41,7 @@ import { exactVector, type Near } from "../../vectors.js";
 import { DIALECT, monthOf } from "../lists.js";
 import { type Database, type Row, type Session, statement } from "../statement.js";
 import type { ComparedBy, NearQuestion } from "./near-thread.js";
-import { spellingsOf } from "./spellings.js";
+import { compoundsOf, spellingsOf } from "./spellings.js";
 import { allOf, anyOf, END_OF_FIELD, headlineText, tsqueryOf, WEIGHTS, without } from "./words.js";
 
 /**
@@ -306,7 +308,8 @@ class Search {
   }
 
   /**
-   * Every term; other spellings of unknown words are tried only when no record holds all terms.
+   * Every term. Where no record holds all of them: without stop words of any language, then with
+   * other spellings of unknown words, then any term.
    */
   async #all(terms: readonly Term[]): Promise<SearchPage> {
     const asked = (groups: readonly (readonly Term[])[]): Sought => {
@@ -325,11 +328,26 @@ class Search {
         covered: 1,
       };
     };
-    const exact = await this.#found(asked(terms.map((term) => [term])));
-    if (exact.total > 0 || terms.length > MAX_WORDS) return exact;
-    const meant = await this.#meant(terms);
-    if (meant === undefined) return exact;
-    return { ...(await this.#found(asked(meant.groups))), corrected: meant.corrected };
+    const every = (some: readonly Term[]) => this.#found(asked(some.map((term) => [term])));
+    const exact = await every(terms);
+    if (exact.total > 0) return exact;
+    const typed = terms.map((term) => term.asked!);
+    const subject = subjectOf(typed);
+    const sought = subject === typed ? terms : await this.#terms(subject);
+    if (sought !== terms) {
+      const page = await every(sought);
+      if (page.total > 0) return page;
+    }
+    const meant = sought.length > MAX_WORDS ? undefined : await this.#meant(sought);
+    const corrected = meant?.corrected;
+    if (meant?.isComplete === true) {
+      const page = await this.#found(asked(meant.groups));
+      if (page.total > 0) return { ...page, ...corrected };
+    }
+    if (sought.length < 2) return { ...exact, ...corrected };
+    const some = await this.#weighed((meant?.groups.flat() ?? sought).slice(0, MAX_WORDS));
+    const page = await this.#found(anyTermOf(some));
+    return page.total === 0 ? exact : { ...page, ...corrected, matchesAnyWord: true };
   }
 
   /** Any term, or, where no record holds one, the words spelt nearly so; and related words. */
@@ -344,36 +362,46 @@ class Search {
       ...anyTermOf([...terms, ...(await this.#relatedTo(best, terms))]),
       covered: this.#near.size === 0 ? 1 : await this.#coverage(typed),
     });
-    return meant === undefined ? page : { ...page, corrected: meant.corrected };
+    return { ...page, ...meant?.corrected };
   }
 
-  /** Single words that no record has as those that are spelt nearly so; `undefined` without any. */
+  /**
+   * Single words that no record has as those that hold them or that they are made of, or as those
+   * that are spelt nearly so; `undefined` where there are none. Not complete where a word has none.
+   */
   async #meant(
     terms: readonly Term[],
-  ): Promise<{ groups: Term[][]; corrected: NonNullable<SearchPage["corrected"]> } | undefined> {
-    const near = new Map<string, string[]>();
+  ): Promise<
+    { groups: Term[][]; isComplete: boolean; corrected: Pick<SearchPage, "corrected"> } | undefined
+  > {
+    let unknown = 0;
+    const meant = new Map<Term, Term[]>();
+    const corrected: NonNullable<SearchPage["corrected"]>[number][] = [];
     const isHeld = async (word: string): Promise<boolean> => {
       const [term] = await this.#terms([{ words: [word], prefix: false }]);
       return term !== undefined && this.#isHeld(term.query);
     };
-    for (const { asked } of terms.slice(0, MAX_WORDS)) {
-      const word = asked!.words[0]!;
-      if (!isWord(asked!) || near.has(word) || (await isHeld(word))) continue;
-      const found = await spellingsOf(this.#session, word, isHeld);
-      if (found.length === 0) return undefined;
-      near.set(word, found);
+    for (const term of terms.slice(0, MAX_WORDS)) {
+      if (!isWord(term.asked!) || (await this.#isHeld(term.query))) continue;
+      const typed = term.asked!.words[0]!;
+      const asTerms = (some: readonly (readonly string[])[]): Promise<Term[]> =>
+        this.#terms(some.map((words) => ({ ...term.asked!, words: [...words], forms: [] })));
+      const parts = await asTerms(await compoundsOf(this.#session, typed));
+      const hasParts =
+        parts.length > 0 && (await this.#isHeld(anyOf(parts.map(({ query }) => query))));
+      const near = hasParts ? [] : await spellingsOf(this.#session, typed, isHeld);
+      if (!hasParts && near.length === 0) {
+        if (++unknown === MOST_UNKNOWN) break;
+        continue;
+      }
+      meant.set(term, hasParts ? parts : await asTerms(near.map((word) => [word])));
+      if (!hasParts) corrected.push({ typed, meant: near[0]! });
     }
-    if (near.size === 0) return undefined;
-    const groups = await Promise.all(
-      terms.map(async (term) => {
-        const words = isWord(term.asked!) ? near.get(term.asked!.words[0]!) : undefined;
-        if (words === undefined) return [term];
-        return this.#terms(words.map((word) => ({ ...term.asked!, words: [word] })));
-      }),
-    );
+    if (meant.size === 0) return undefined;
     return {
-      groups,
-      corrected: [...near].map(([typed, [meant]]) => ({ typed, meant: meant! })),
+      groups: terms.map((term) => meant.get(term) ?? [term]),
+      isComplete: unknown === 0,
+      corrected: corrected.length === 0 ? {} : { corrected },
     };
   }
 

@@ -1,5 +1,5 @@
 /** Words that are spelt like one that no record has: by PostgreSQL's extension pg_trgm. */
-import { distance, tolerance } from "../../search.js";
+import { distance, isPart, MOST_COMPOUNDS, splitsOf, tolerance } from "../../search.js";
 import { type Database, type Session, statement } from "../statement.js";
 
 /** Words of the most similar ones whose letters are compared. */
@@ -31,6 +31,18 @@ export async function prepareSpellings(
         "CREATE EXTENSION pg_trgm in the registry's database, then restart.",
     );
   }
+}
+
+const HOLDING = statement<[word: string]>(
+  `SELECT w.word FROM word AS w, coalesce((ts_lexize('arkgraph', $1))[1], $1) AS s (stem)
+    WHERE strpos(w.word, s.stem) > 0 AND length(w.word) > length(s.stem)
+    ORDER BY length(w.word), w.word LIMIT ${MOST_COMPOUNDS}`,
+);
+
+/** Words that hold one that no record has, and pairs of words that it may be made of. */
+export async function compoundsOf(session: Session, typed: string): Promise<string[][]> {
+  const holding = isPart(typed) ? await session.query(HOLDING, [typed]) : [];
+  return [...holding, ...splitsOf(typed)];
 }
 
 /** Most words that one may stand for. */

@@ -104,17 +104,20 @@ const lexeme = (word: string, marks: string): string =>
  * @param completions words that a prefix finds beside those whose stems begin with its own
  */
 export function tsqueryOf(
-  { words, prefix, field }: QueryTerm,
+  { words, prefix, field, forms = [] }: QueryTerm,
   completions: readonly string[] = [],
 ): string {
-  const [head, last] = [words.slice(0, -1), words.at(-1)!];
-  const ends = [[last, prefix ? "*" : ""], ...completions.map((word) => [word, ""])];
+  const head = words.slice(0, -1);
   const weight = field === undefined ? "" : WEIGHTS[field];
-  return anyOf(
-    ends.map(([end, star]) =>
-      [...head.map((word) => lexeme(word, weight)), lexeme(end!, star + weight)].join(" <-> "),
-    ),
-  );
+  const phrase = (some: readonly string[], star = ""): string =>
+    some
+      .map((word, index) => lexeme(word, (index === some.length - 1 ? star : "") + weight))
+      .join(" <-> ");
+  return anyOf([
+    phrase(words, prefix ? "*" : ""),
+    ...completions.map((word) => phrase([...head, word])),
+    ...forms.map((form) => phrase(form)),
+  ]);
 }
 
 /** Queries that all, or any, of some queries meet. */

@@ -17,7 +17,6 @@ import {
   EXPLAINED,
   FACETED,
   facetOf,
-  isWord,
   matchOf,
   OPEN,
   partsOf,
@@ -26,6 +25,7 @@ import {
   RECORDS_LOOKED_AT,
   soleKind,
   soughtOf,
+  subjectOf,
   UNRANKED,
   without,
   nothingFor,
@@ -258,7 +258,8 @@ export class SearchReads {
   }
 
   /**
-   * Every term; the query adds near spellings of unknown words only when no record holds all terms.
+   * Every term. Where no record holds all of them: without stop words of any language, then with
+   * near spellings of unknown words, then any term.
    */
   #all(
     sought: readonly QueryTerm[],
@@ -266,15 +267,37 @@ export class SearchReads {
     query: SearchQuery,
     among: Among,
   ): SearchPage {
-    const match = (groups: readonly (readonly QueryTerm[])[]): Match => {
+    const every = (groups: readonly (readonly QueryTerm[])[]): SearchPage => {
       const whole = allOf(groups.map((group) => group.map((term) => this.#match(term))));
-      return { query: whole, sources: [whole], excluded, terms: groups.flat() };
+      const match = { query: whole, sources: [whole], excluded, terms: groups.flat() };
+      return this.#page([match], query, among);
     };
-    const exact = this.#page([match(sought.map((term) => [term]))], query, among);
+    const exact = every(sought.map((term) => [term]));
     if (exact.total > 0) return exact;
-    const groups = this.#spellings(sought);
-    if (groups === undefined) return exact;
-    return { ...this.#page([match(groups)], query, among), ...this.#corrected(sought, groups) };
+    const asked = subjectOf(sought);
+    if (asked !== sought) {
+      const page = every(asked.map((term) => [term]));
+      if (page.total > 0) return page;
+    }
+    const spellings = this.#vocabulary.spellings(asked);
+    const groups = spellings?.map(({ terms }) => terms) ?? asked.map((term) => [term]);
+    const corrected = this.#corrected(asked, spellings);
+    if (spellings?.every(({ isUnknown }) => !isUnknown) === true) {
+      const page = every(groups);
+      if (page.total > 0) return { ...page, ...corrected };
+    }
+    if (asked.length === 1) return { ...exact, ...corrected };
+    const any = this.#anyTerm(groups.flat().slice(0, MAX_WORDS), excluded);
+    const page = this.#page([any], query, among);
+    return page.total === 0 ? exact : { ...page, ...corrected, matchesAnyWord: true };
+  }
+
+  /** Any term; where too many records hold one, first those that hold all are ranked. */
+  #anyTerm(terms: readonly QueryTerm[], excluded: readonly string[]): Match {
+    const each = terms.map((term) => this.#match(term));
+    const whole = allOf(each.map((one) => [one]));
+    const sources = each.length === 1 ? each : [whole, ...each];
+    return { query: anyOf(each), sources, excluded, terms };
   }
 
   #relatedTo(
@@ -284,21 +307,11 @@ export class SearchReads {
     among: Among,
   ): SearchPage {
     const near = query.near ? this.#near.nearest(query.near, this.#compared(among)) : [];
-    const anyTerm = (terms: readonly QueryTerm[]): Match => {
-      const each = terms.map((term) => this.#match(term));
-      const whole = allOf(each.map((one) => [one]));
-      return {
-        query: anyOf(each),
-        sources: each.length === 1 ? each : [whole, ...each],
-        excluded,
-        terms,
-      };
-    };
-    const known = sought.length > 0 && this.#count([anyTerm(sought)], among) > 0;
-    const groups = known ? undefined : this.#spellings(sought);
-    const asked = known ? sought : (groups ?? []).flat();
+    const known = sought.length > 0 && this.#count([this.#anyTerm(sought, excluded)], among) > 0;
+    const spellings = known ? undefined : this.#vocabulary.spellings(sought);
+    const asked = known ? sought : (spellings ?? []).flatMap(({ terms }) => terms);
     if (asked.length === 0) return this.#pageNear([], near, excluded, query, among);
-    const match = anyTerm(asked);
+    const match = this.#anyTerm(asked, excluded);
     const best = this.#best([match], { offset: 0, limit: RECORDS_LOOKED_AT }, among);
     const related = this.#related
       .of(
@@ -307,14 +320,14 @@ export class SearchReads {
       )
       .map((word) => ({ words: [word], prefix: false }));
     const page = this.#pageNear(
-      [match, ...(related.length > 0 ? [anyTerm(related)] : [])],
+      [match, ...(related.length > 0 ? [this.#anyTerm(related, excluded)] : [])],
       near,
       excluded,
       query,
       among,
       sought.flatMap((term) => term.words),
     );
-    return groups === undefined ? page : { ...page, ...this.#corrected(sought, groups) };
+    return { ...page, ...this.#corrected(sought, spellings) };
   }
 
   /** The records whose vectors are compared. */
@@ -330,27 +343,16 @@ export class SearchReads {
     return { ids: new Set(JSON.parse(ids) as number[]) };
   }
 
-  /** For each term those that are spelt like it; `undefined` where nothing else is known. */
-  #spellings(sought: readonly QueryTerm[]): QueryTerm[][] | undefined {
-    const words = sought.filter(isWord);
-    const groups = this.#vocabulary.spellings(words.map((term) => term.words[0]!));
-    if (groups === undefined) return undefined;
-    let next = 0;
-    return sought.map((term) =>
-      isWord(term) ? groups[next++]!.map((word) => ({ ...term, words: [word] })) : [term],
-    );
-  }
-
   /** Which words other ones stand for. */
   #corrected(
     sought: readonly QueryTerm[],
-    groups: readonly (readonly QueryTerm[])[],
+    spellings: ReturnType<Vocabulary["spellings"]>,
   ): Pick<SearchPage, "corrected"> {
-    const corrected = sought.flatMap((term, index) => {
-      const [typed, meant] = [term.words[0]!, groups[index]![0]!.words[0]!];
-      return typed === meant ? [] : [{ typed, meant: this.#vocabulary.asWritten(meant) }];
+    const corrected = (spellings ?? []).flatMap(({ terms, isCorrection }, index) => {
+      const [typed, meant] = [sought[index]!.words[0]!, terms[0]!.words[0]!];
+      return isCorrection ? [{ typed, meant: this.#vocabulary.asWritten(meant) }] : [];
     });
-    return { corrected };
+    return corrected.length === 0 ? {} : { corrected };
   }
 
   /** @param matches the first counts fully, another at {@link RELATED_WEIGHT} */

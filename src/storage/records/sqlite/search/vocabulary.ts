@@ -1,9 +1,15 @@
+import type { QueryTerm } from "../../../../model/search-query.js";
 import {
   BEHIND_NUMBERS,
   distance,
+  isPart,
+  isWord,
+  MOST_COMPOUNDS,
+  MOST_UNKNOWN,
   oneLetterOff,
   pickRelated,
   rareWordsOf,
+  splitsOf,
   Stemmer,
   tolerance,
   wordsOf,
@@ -13,10 +19,20 @@ import type { Connection } from "../statement.js";
 /** Near spellings of one word that are tried. */
 const MAX_SPELLINGS = 8;
 
+/** What may stand for a term of a query. */
+interface Spelling {
+  terms: QueryTerm[];
+  /** They are other words than the typed one. */
+  isCorrection: boolean;
+  /** No record has the term, and nothing may stand for it. */
+  isUnknown?: true;
+}
+
 /** The stems of the index and the number of records that hold each. */
 export class Vocabulary {
   readonly stemmer = new Stemmer();
   readonly #all;
+  readonly #holding;
   readonly #one;
   readonly #holder;
 
@@ -32,6 +48,10 @@ export class Vocabulary {
       `SELECT term, doc FROM temp.vocabulary
         WHERE term > '${BEHIND_NUMBERS}' AND length(term) BETWEEN ? AND ?`,
     );
+    this.#holding = connection.prepare<[string]>(
+      `SELECT term FROM temp.vocabulary WHERE length(term) > ? AND instr(term, ?) > 0
+        ORDER BY length(term), term LIMIT ${MOST_COMPOUNDS}`,
+    );
     this.#one = connection.prepare<[number]>("SELECT doc FROM temp.vocabulary WHERE term = ?");
     this.#holder = connection.prepare<[string]>(
       `SELECT name || ' ' || keywords || ' ' || description || ' ' || other FROM text
@@ -45,24 +65,47 @@ export class Vocabulary {
   }
 
   /**
-   * For each word those whose stems are spelt most like its own: itself when the index has it.
-   * `undefined` when a word has none. Walks the vocabulary once for each unknown word, so it is
-   * called only when nothing else is found.
+   * For each term what may stand for it: itself when the index has it, or, of a word that it has
+   * not, the words that hold it or that it is made of, or those whose stems are spelt most like its
+   * own. `undefined` where no other words are found. Walks the vocabulary for each unknown word, so
+   * it is called only when nothing else is found.
    */
-  spellings(words: readonly string[]): string[][] | undefined {
-    const groups: string[][] = [];
-    let changed = false;
-    for (const [index, stem] of this.stemmer.stemsOf(words).entries()) {
-      if (stem === undefined || this.records(stem) > 0) {
-        groups.push([words[index]!]);
-        continue;
-      }
-      const near = this.#near(stem, words[index]!);
-      if (near.length === 0) return undefined;
-      groups.push(near);
-      changed = true;
-    }
-    return changed ? groups : undefined;
+  spellings(terms: readonly QueryTerm[]): Spelling[] | undefined {
+    let unknown = 0;
+    const groups = terms.map((term): Spelling => {
+      const found = unknown < MOST_UNKNOWN ? this.#spelling(term) : undefined;
+      if (found === undefined) unknown++;
+      return found ?? { terms: [term], isCorrection: false, isUnknown: true };
+    });
+    return groups.some(({ terms: [first] }, index) => first !== terms[index]) ? groups : undefined;
+  }
+
+  #spelling(term: QueryTerm): Spelling | undefined {
+    const [word] = term.words as [string];
+    if (!isWord(term) || this.#isHeld([word]) || term.forms?.some((form) => this.#isHeld(form)))
+      return { terms: [term], isCorrection: false };
+    const [stem] = this.stemmer.stemsOf([word]);
+    if (stem === undefined) return { terms: [term], isCorrection: false };
+    const compounds = isPart(word) ? this.#holding.all([stem.length, stem]).flat() : [];
+    const parts = [
+      ...compounds.map((one) => [this.#wordOf(one, one)]),
+      ...splitsOf(word).filter((halves) => this.#isHeld(halves)),
+    ];
+    const near = parts.length > 0 ? [] : this.#near(stem, word).map((one) => [one]);
+    const words = parts.length > 0 ? parts : near;
+    return words.length === 0
+      ? undefined
+      : {
+          terms: words.map((some) => ({ ...term, words: some, forms: [] })),
+          isCorrection: near.length > 0,
+        };
+  }
+
+  /** Whether records hold each of some words. */
+  #isHeld(words: readonly string[]): boolean {
+    return this.stemmer
+      .stemsOf(words)
+      .every((stem) => stem !== undefined && this.records(stem) > 0);
   }
 
   /** A word of a record with the same stem. */
