@@ -71,9 +71,6 @@ export function subjectOf(sought: readonly QueryTerm[]): readonly QueryTerm[] {
     : subject;
 }
 
-/** Unknown words for which nothing stands; the words of a query behind them are not looked up. */
-export const MOST_UNKNOWN = 4;
-
 /** Words that hold an unknown word which are looked for in its place, the shortest first. */
 export const MOST_COMPOUNDS = 64;
 

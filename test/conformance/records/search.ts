@@ -266,6 +266,9 @@ export function searchConforms({ store, reopen }: Setting): void {
         ["quelles sont les images des cellules ?", "b"],
       ] as const)
         expect([question, (await found(question))[0]]).toEqual([question, answer]);
+      await write(store(), holding("d", { name: "A dog" }));
+      // "dog" is a stop word in Danish.
+      expect(await found("dog xylophone")).toEqual(["d"]);
       expect(await ask("die Bilder der Mikroskopie")).not.toHaveProperty("matchesAnyWord");
     });
 

@@ -19,7 +19,6 @@ import {
   FACETED,
   facetOf,
   isWord,
-  MOST_UNKNOWN,
   nothingFor,
   OPEN,
   partsOf,
@@ -344,10 +343,14 @@ class Search {
       const page = await this.#found(asked(meant.groups));
       if (page.total > 0) return { ...page, ...corrected };
     }
-    if (sought.length < 2) return { ...exact, ...corrected };
-    const some = await this.#weighed((meant?.groups.flat() ?? sought).slice(0, MAX_WORDS));
-    const page = await this.#found(anyTermOf(some));
-    return page.total === 0 ? exact : { ...page, ...corrected, matchesAnyWord: true };
+    if (terms.length < 2 && sought.length < 2) return { ...exact, ...corrected };
+    // A stop word of another language counts where nothing else is found: "dog" is one in Danish.
+    const left = meant?.groups.flat() ?? sought;
+    for (const some of sought === terms ? [left] : [left, terms]) {
+      const page = await this.#found(anyTermOf(await this.#weighed(some.slice(0, MAX_WORDS))));
+      if (page.total > 0) return { ...page, ...corrected, matchesAnyWord: true };
+    }
+    return exact;
   }
 
   /** Any term, or, where no record holds one, the words spelt nearly so; and related words. */
@@ -374,7 +377,7 @@ class Search {
   ): Promise<
     { groups: Term[][]; isComplete: boolean; corrected: Pick<SearchPage, "corrected"> } | undefined
   > {
-    let unknown = 0;
+    let isComplete = true;
     const meant = new Map<Term, Term[]>();
     const corrected: NonNullable<SearchPage["corrected"]>[number][] = [];
     const isHeld = async (word: string): Promise<boolean> => {
@@ -391,8 +394,8 @@ class Search {
         parts.length > 0 && (await this.#isHeld(anyOf(parts.map(({ query }) => query))));
       const near = hasParts ? [] : await spellingsOf(this.#session, typed, isHeld);
       if (!hasParts && near.length === 0) {
-        if (++unknown === MOST_UNKNOWN) break;
-        continue;
+        isComplete = false;
+        break;
       }
       meant.set(term, hasParts ? parts : await asTerms(near.map((word) => [word])));
       if (!hasParts) corrected.push({ typed, meant: near[0]! });
@@ -400,7 +403,7 @@ class Search {
     if (meant.size === 0) return undefined;
     return {
       groups: terms.map((term) => meant.get(term) ?? [term]),
-      isComplete: unknown === 0,
+      isComplete,
       corrected: corrected.length === 0 ? {} : { corrected },
     };
   }

@@ -228,7 +228,8 @@ export class SearchReads {
 
   #match(term: QueryTerm): string {
     return matchOf(
-      term,
+      // What no record holds costs time and finds nothing.
+      term.forms === undefined ? term : { ...term, forms: this.#vocabulary.held(term.forms) },
       term.prefix
         ? completionsOf(term.words.at(-1)!, (words) => this.#vocabulary.stemmer.stemsOf(words))
         : [],
@@ -286,10 +287,14 @@ export class SearchReads {
       const page = every(groups);
       if (page.total > 0) return { ...page, ...corrected };
     }
-    if (asked.length === 1) return { ...exact, ...corrected };
-    const any = this.#anyTerm(groups.flat().slice(0, MAX_WORDS), excluded);
-    const page = this.#page([any], query, among);
-    return page.total === 0 ? exact : { ...page, ...corrected, matchesAnyWord: true };
+    if (sought.length === 1 && asked.length === 1) return { ...exact, ...corrected };
+    // A stop word of another language counts where nothing else is found: "dog" is one in Danish.
+    for (const terms of asked === sought ? [groups.flat()] : [groups.flat(), sought]) {
+      const any = this.#anyTerm(terms.slice(0, MAX_WORDS), excluded);
+      const page = this.#page([any], query, among);
+      if (page.total > 0) return { ...page, ...corrected, matchesAnyWord: true };
+    }
+    return exact;
   }
 
   /** Any term; where too many records hold one, first those that hold all are ranked. */

@@ -5,7 +5,6 @@ import {
   isPart,
   isWord,
   MOST_COMPOUNDS,
-  MOST_UNKNOWN,
   oneLetterOff,
   pickRelated,
   rareWordsOf,
@@ -71,10 +70,11 @@ export class Vocabulary {
    * it is called only when nothing else is found.
    */
   spellings(terms: readonly QueryTerm[]): Spelling[] | undefined {
-    let unknown = 0;
+    let isUnknown = false;
     const groups = terms.map((term): Spelling => {
-      const found = unknown < MOST_UNKNOWN ? this.#spelling(term) : undefined;
-      if (found === undefined) unknown++;
+      // A word that nothing stands for ends the walks: they cost most of all.
+      const found = isUnknown ? undefined : this.#spelling(term);
+      isUnknown ||= found === undefined;
       return found ?? { terms: [term], isCorrection: false, isUnknown: true };
     });
     return groups.some(({ terms: [first] }, index) => first !== terms[index]) ? groups : undefined;
@@ -82,30 +82,34 @@ export class Vocabulary {
 
   #spelling(term: QueryTerm): Spelling | undefined {
     const [word] = term.words as [string];
-    if (!isWord(term) || this.#isHeld([word]) || term.forms?.some((form) => this.#isHeld(form)))
+    if (!isWord(term) || this.held([[word], ...(term.forms ?? [])]).length > 0)
       return { terms: [term], isCorrection: false };
     const [stem] = this.stemmer.stemsOf([word]);
     if (stem === undefined) return { terms: [term], isCorrection: false };
     const compounds = isPart(word) ? this.#holding.all([stem.length, stem]).flat() : [];
     const parts = [
       ...compounds.map((one) => [this.#wordOf(one, one)]),
-      ...splitsOf(word).filter((halves) => this.#isHeld(halves)),
+      ...this.held(splitsOf(word)),
     ];
     const near = parts.length > 0 ? [] : this.#near(stem, word).map((one) => [one]);
     const words = parts.length > 0 ? parts : near;
     return words.length === 0
       ? undefined
       : {
-          terms: words.map((some) => ({ ...term, words: some, forms: [] })),
+          terms: words.map((some) => ({ ...term, words: [...some], forms: [] })),
           isCorrection: near.length > 0,
         };
   }
 
-  /** Whether records hold each of some words. */
-  #isHeld(words: readonly string[]): boolean {
-    return this.stemmer
-      .stemsOf(words)
-      .every((stem) => stem !== undefined && this.records(stem) > 0);
+  /** Those of some forms of which records hold each word. */
+  held(forms: readonly (readonly string[])[]): (readonly string[])[] {
+    if (forms.length === 0) return [];
+    const words = [...new Set(forms.flat())];
+    const stems = this.stemmer.stemsOf(words);
+    const held = new Set(
+      words.filter((_, index) => stems[index] !== undefined && this.records(stems[index]) > 0),
+    );
+    return forms.filter((form) => form.every((word) => held.has(word)));
   }
 
   /** A word of a record with the same stem. */
