@@ -1,4 +1,5 @@
 /** The refusals of the OpenAPI document, from the table of errors. */
+import { STATUS_CODES } from "node:http";
 import { ERRORS, type ErrorCode } from "../../errors.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { FINDING_CODES } from "../../services/crates/findings.js";
@@ -55,6 +56,30 @@ export const ERROR_SCHEMA: JsonObject = {
   },
 };
 
+/** `components.schemas.Problem`: the same in the form of RFC 9457. */
+export const PROBLEM_SCHEMA: JsonObject = {
+  type: "object",
+  required: ["title", "status", "detail", "code"],
+  properties: {
+    title: { type: "string", description: "The status in words." },
+    status: { type: "integer" },
+    detail: { type: "string", description: "One sentence that names the place and the fix." },
+    code: { type: "string", description: "Stable; see docs/errors.md." },
+    errors: {
+      type: "array",
+      description: "Of 422: every broken rule.",
+      items: { $ref: "#/components/schemas/ValidationError" },
+    },
+  },
+};
+/** An error as a problem, by the example of its plain form. */
+const problem = (status: number, example: JsonObject): JsonObject => ({
+  "application/problem+json": {
+    schema: { $ref: "#/components/schemas/Problem" },
+    example: { title: STATUS_CODES[status]!, status, ...example },
+  },
+});
+
 const header = (name: string, description: string, type = "string"): JsonObject => ({
   headers: { [name]: { description, schema: { type } } },
 });
@@ -74,8 +99,14 @@ function responseOf(status: number): JsonObject {
       content: {
         "application/json": {
           schema: { $ref: "#/components/schemas/HTTPValidationError" },
-          example: VALIDATION_EXAMPLE,
+          example: { detail: BROKEN },
         },
+        ...problem(status, {
+          detail:
+            "body.name: Field required; body.description: String should have at least 5 characters",
+          code: "VALIDATION",
+          errors: BROKEN,
+        }),
       },
     };
   const codes = CODES.filter((code) => ERRORS[code].status === status);
@@ -101,18 +132,17 @@ function responseOf(status: number): JsonObject {
           codes.map((code) => [code, { value: { detail: ERRORS[code].meaning, code } }]),
         ),
       },
+      ...problem(status, { detail: ERRORS[codes[0]!].meaning, code: codes[0]! }),
     },
   };
 }
 
-const VALIDATION_EXAMPLE: JsonValue = {
-  detail: [
-    { loc: ["body", "name"], msg: "Field required", type: "missing" },
-    {
-      loc: ["body", "description"],
-      msg: "String should have at least 5 characters",
-      type: "string_too_short",
-      ctx: { min_length: 5 },
-    },
-  ],
-};
+const BROKEN: JsonValue = [
+  { loc: ["body", "name"], msg: "Field required", type: "missing" },
+  {
+    loc: ["body", "description"],
+    msg: "String should have at least 5 characters",
+    type: "string_too_short",
+    ctx: { min_length: 5 },
+  },
+];

@@ -307,6 +307,7 @@ function getOperation(kind: Kind): JsonObject {
     parameters: [
       ...arkOf(kind),
       parameter("If-None-Match"),
+      parameter("If-Modified-Since"),
       {
         name: "format",
         in: "query",
@@ -326,11 +327,11 @@ function getOperation(kind: Kind): JsonObject {
         "x-formats": kind.name,
       },
     },
-    headers: [...STATE, "Link", "Content-Location"],
+    headers: [...STATE, "Last-Modified", "Link", "Content-Location"],
     refusals: [...FIND, "NOT_ACCEPTABLE"],
     token: "optional",
     more: {
-      "304": { description: "The record still has the `ETag` in `If-None-Match`." },
+      "304": { description: "The client has the current state." },
     },
   });
 }
