@@ -84,7 +84,11 @@ const formatContents = (formats: readonly RecordFormat[]): JsonObject =>
 function contentOf({ name, mediaType, isBinary, example }: RecordFormat): JsonObject {
   if (isBinary || example === undefined) return { schema: {} };
   return {
-    schema: { type: mediaType.endsWith("json") ? ["object", "array"] : "string" },
+    schema: mediaType.endsWith("json")
+      ? Array.isArray(JSON.parse(example))
+        ? { type: "array", items: {} }
+        : { type: "object" }
+      : { type: "string" },
     examples: { [`Format_${name}`]: { $ref: `#/components/examples/Format_${name}` } },
   };
 }
