@@ -382,7 +382,7 @@ export const SETTINGS = {
     "Most processes that answer /sparql; each holds the whole graph, and a further one starts " +
       "only when all are busy.",
   ),
-  SPARQL_QUEUE: setting(whole(1, 10_000), 32, "Most queries that wait for a process of /sparql."),
+  SPARQL_QUEUE: setting(whole(1, 10_000), 512, "Most queries that wait for a process of /sparql."),
   SPARQL_PENALTY: setting(
     duration,
     60_000,

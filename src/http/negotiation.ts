@@ -13,6 +13,23 @@ export function notModified(req: IncomingMessage, etag: string): boolean {
 }
 
 /**
+ * A state's date for Last-Modified (RFC 9110, section 8.8.2). Dates have whole seconds: a state that
+ * may change within its second gets the second before, so that no later state has the same date.
+ */
+export const lastModified = (at: number): string =>
+  new Date(Date.now() - at < 1000 ? at - 1000 : at).toUTCString();
+
+/** True when If-Modified-Since is the date of this state, and no ETag is compared instead. */
+export function notModifiedSince(req: IncomingMessage, at: number): boolean {
+  const since = req.headers["if-modified-since"];
+  return (
+    since !== undefined &&
+    req.headers["if-none-match"] === undefined &&
+    Date.parse(since) >= Math.floor(at / 1000) * 1000
+  );
+}
+
+/**
  * A revision that no record has: an If-Match with none of our ETags matches nothing (RFC 9110,
  * section 13.1.1).
  */
@@ -95,6 +112,14 @@ function readRange(part: string): Range {
     profiles: valueOf("profile")?.replaceAll('"', "").split(/\s+/) ?? [],
   };
 }
+
+/** Whether Accept names a media type itself, not by a wildcard. */
+export const accepts = (accept: string | undefined, mediaType: string): boolean =>
+  accept?.toLowerCase().includes(mediaType) === true &&
+  split(accept, ",")
+    .slice(0, MOST_RANGES)
+    .map(readRange)
+    .some(({ range, quality }) => range === mediaType && quality > 0);
 
 /** Whether a range names a form; a profile that no form of the media type has does not count. */
 function matches({ range, profiles }: Range, form: Form, forms: readonly Form[]): boolean {

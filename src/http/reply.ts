@@ -2,7 +2,12 @@
  * Answers: bytes, JSON, streams, server-sent events and errors, with their encodings and headers.
  */
 import { randomUUID } from "node:crypto";
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import {
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+  STATUS_CODES,
+} from "node:http";
 import type { Writable } from "node:stream";
 import { promisify } from "node:util";
 import {
@@ -14,8 +19,10 @@ import {
   type Gzip,
   gzip,
 } from "node:zlib";
+import { requestIdOf } from "../config/client.js";
 import { cutMessage, ServiceError, ValidationError } from "../errors.js";
 import { type Log, reportDamage } from "../log.js";
+import { accepts } from "./negotiation.js";
 
 /** Supported content encodings, the preferred one first. */
 export type Encoding = "br" | "gzip";
@@ -356,15 +363,45 @@ export class EventStreams {
   }
 }
 
+const PROBLEM = "application/problem+json";
+
+/** The refusal of a request, as its client reads it. */
+export interface ErrorAnswer {
+  status: number;
+  body: Readonly<Record<string, unknown>>;
+  /** Media type of the body. */
+  type: string;
+  headers: Record<string, string>;
+}
+
 /**
- * The error body and headers of anything thrown. An internal fault never shows its text: the client
- * gets an id that is also in the log.
+ * The error body and headers of anything thrown: of RFC 9457 where Accept names its media type. An
+ * internal fault never shows its text: the client gets an id that is also in the log.
  */
-export function errorAnswer(
+export function errorAnswer(error: unknown, log: Log, req: IncomingMessage): ErrorAnswer {
+  const { status, body, headers } = refusalOf(error, log, req);
+  if (!accepts(req.headers.accept, PROBLEM))
+    return { status, body, headers, type: "application/json" };
+  const { detail, ...members } = body;
+  return {
+    status,
+    body: {
+      title: STATUS_CODES[status],
+      status,
+      ...(error instanceof ValidationError
+        ? { detail: error.message, code: error.code, errors: detail }
+        : { detail, ...members }),
+    },
+    headers,
+    type: PROBLEM,
+  };
+}
+
+function refusalOf(
   error: unknown,
   log: Log,
-  request?: string,
-): { status: number; body: object; headers: Record<string, string> } {
+  req: IncomingMessage,
+): Pick<ErrorAnswer, "status" | "body" | "headers"> {
   if (error instanceof ValidationError)
     return { status: 422, body: { detail: error.items }, headers: {} };
   reportDamage(log, error);
@@ -379,6 +416,7 @@ export function errorAnswer(
     };
   }
   const id = randomUUID();
+  const request = requestIdOf(req);
   log.error(
     { err: error, fault: id, ...(request === undefined ? {} : { request }) },
     "a request failed with an internal error",
@@ -412,12 +450,10 @@ const LINGER = 2_000;
 export function refuseEarly(
   req: IncomingMessage,
   res: ServerResponse,
-  status: number,
-  body: object,
-  headers: Record<string, string>,
+  { status, body, type, headers }: ErrorAnswer,
 ): void {
   sendEarly(req, res, status, Buffer.from(JSON.stringify(body)), {
-    "Content-Type": "application/json",
+    "Content-Type": type,
     ...headers,
   });
 }

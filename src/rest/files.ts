@@ -1,11 +1,11 @@
 import { pipeline } from "node:stream/promises";
 import { ServiceError } from "../errors.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
-import { notModified, parseRange } from "../http/negotiation.js";
+import { lastModified, notModified, notModifiedSince, parseRange } from "../http/negotiation.js";
 import { SAFE_HEADERS } from "../http/reply.js";
 import type { KindName } from "../model/kind.js";
 import type { Content } from "../services/files/content.js";
-import type { ObjectReference } from "../storage/records/port.js";
+import type { ObjectReference, StoredRecord } from "../storage/records/port.js";
 import { arkOf, type Handler, type Handlers, type RestRequest } from "./request.js";
 
 const crates = new CrateResolver();
@@ -46,10 +46,20 @@ export function disposition(name: string, type: "inline" | "attachment" = "attac
   return `${type}; filename="${name.replace(/[^\w.-]/g, "_")}"; filename*=UTF-8''${encoded}`;
 }
 
+/**
+ * The state of content: whatever replaces it changes its record too. The digest is of the whole,
+ * also where a range of it is sent (RFC 9530, section 3.1).
+ */
+const validatorsOf = ({ modifiedAt }: StoredRecord, { sha256 }: ObjectReference) => ({
+  ETag: `"${sha256}"`,
+  "Last-Modified": lastModified(modifiedAt),
+  "Repr-Digest": `sha-256=:${Buffer.from(sha256, "hex").toString("base64")}:`,
+});
+
 /** Sends stored bytes, or the requested range of them. */
 export async function sendContent(
   { req, res }: RestRequest,
-  { object, open, address }: Content,
+  { record, object, open, address }: Content,
   inline = false,
 ): Promise<void> {
   const etag = `"${object.sha256}"`;
@@ -61,15 +71,16 @@ export async function sendContent(
   };
   const headers = {
     ...SAFE_HEADERS,
+    ...validatorsOf(record, object),
     "Content-Security-Policy":
       "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; sandbox",
-    ETag: etag,
     "Accept-Ranges": "bytes",
     "Cache-Control": "private, no-cache",
     "Content-Type": as.type,
     "Content-Disposition": as.disposition,
   };
-  if (notModified(req, etag)) return void res.writeHead(304, headers).end();
+  if (notModified(req, etag) || notModifiedSince(req, record.modifiedAt))
+    return void res.writeHead(304, headers).end();
   // A range is for GET alone (RFC 9110, section 14.2).
   const current =
     req.method === "GET" &&
@@ -123,16 +134,16 @@ export const fileOperations: Handlers = {
   view_content: serve({ inline: true }),
   view_crate_page: async (request) => {
     const { req, res, context } = request;
-    const { object, open } = await crates.page(arkOf(request), context);
-    const etag = `"${object.sha256}"`;
+    const { record, object, open } = await crates.page(arkOf(request), context);
     const headers = {
       ...SAFE_HEADERS,
+      ...validatorsOf(record, object),
       "Content-Security-Policy": CRATE_PAGE_POLICY,
-      ETag: etag,
       "Cache-Control": "private, no-cache",
       "Content-Type": "text/html",
     };
-    if (notModified(req, etag)) return void res.writeHead(304, headers).end();
+    if (notModified(req, headers.ETag) || notModifiedSince(req, record.modifiedAt))
+      return void res.writeHead(304, headers).end();
     res.writeHead(200, { ...headers, "Content-Length": object.size });
     if (req.method === "HEAD") return void res.end();
     // Never from the address of another server, which would send it without the policy.

@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { invalid } from "../errors.js";
 import { eventLoop } from "../event-loop-budget.js";
-import { negotiate, notModified } from "../http/negotiation.js";
+import { lastModified, negotiate, notModified, notModifiedSince } from "../http/negotiation.js";
 import { NOT_STORED, SAFE_HEADERS, sendBytes } from "../http/reply.js";
 import {
   fullType,
@@ -16,7 +16,7 @@ import { askedAddress, landingLinks, linkHeader } from "../services/formats/sign
 import { formatsOf } from "../services/formats/table.js";
 import { kernelMetadata } from "../services/formats/attribution.js";
 import { landmarksOf } from "../services/records/list.js";
-import { type RecordView, writeBacklinkCursor } from "../services/records/view.js";
+import { isPlain, type RecordView, writeBacklinkCursor } from "../services/records/view.js";
 import { recordPage } from "../web/pages/record/record.js";
 import { linkToNext, type RestRequest } from "./request.js";
 
@@ -73,7 +73,11 @@ export async function sendFormat(
   await eventLoop.turnFor(view.bytes.length);
   const headers = headersOf(request, view, place, location);
   let etag = tagged(view, format.tag ?? `-${format.name}`);
-  if (format.write && !format.isDerived && notModified(req, etag))
+  if (
+    format.write &&
+    !format.isDerived &&
+    (notModified(req, etag) || (isDated(view) && notModifiedSince(req, view.record.modifiedAt)))
+  )
     return void res.writeHead(304, { ...headers, ETag: etag }).end();
   if (!format.write)
     return request.site.page(req, res, async (page) => ({
@@ -101,6 +105,12 @@ export async function sendFormat(
   });
 }
 
+/**
+ * Whether the view changes only when its record does. Others change with records that link to
+ * theirs: their date says when the record itself changed, and answers no condition.
+ */
+const isDated = (view: RecordView): boolean => isPlain(view.record) && view.past === undefined;
+
 /** Documents that are HTML run nothing and load nothing. */
 const DOCUMENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
@@ -127,6 +137,9 @@ function headersOf(
     Vary: "Accept, Authorization, Cookie",
     "X-Publication-Status": record.publicationStatus,
     "Cache-Control": "no-cache",
+    ...(request.query["revision"] === undefined && {
+      "Last-Modified": lastModified(record.modifiedAt),
+    }),
     // With a token, a user may get the private view of their own record.
     ...(record.kind === "user" && request.context.caller !== null && NOT_STORED),
     Link: linkHeader(

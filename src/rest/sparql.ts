@@ -9,6 +9,7 @@ import { preferred } from "../http/negotiation.js";
 import { sendBytes } from "../http/reply.js";
 import { PREFIXES } from "../model/field.js";
 import { badStringItem, findBadString } from "../model/strings.js";
+import { rdfXml } from "../rdf/rdf-xml.js";
 import type { Deps } from "../services/deps.js";
 import { type GraphNames, graphsIn } from "../services/sparql/answer.js";
 import type { Checked } from "../services/sparql/guard/check.js";
@@ -101,12 +102,6 @@ async function readPost(
 ): Promise<ProtocolRequest & { query: string }> {
   const inUrl = parametersOf(queryOf(req.url ?? ""), "query", limits);
   if (!hasBody(req)) throw missing();
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(req.headers["content-type"] ?? "")?.[1];
-  if (charset !== undefined && !/^utf-?8$/i.test(charset))
-    throw new ServiceError(
-      "UNSUPPORTED_MEDIA_TYPE",
-      `A query is sent in UTF-8, not ${charset.slice(0, 40)}.`,
-    );
   const isForm = mediaType(req) !== "application/sparql-query";
   const body = utf8(
     await readBytes(
@@ -192,23 +187,20 @@ function queryIn(parameters: URLSearchParams): string | undefined {
 
 const SD = "http://www.w3.org/ns/sparql-service-description#";
 const FORMATS = "http://www.w3.org/ns/formats/";
-/** The forms of the service description, the default first. */
-const DESCRIPTION_TYPES = [
-  "text/turtle",
-  "application/n-triples",
-  "application/n-quads",
-  "application/ld+json",
-  "application/json",
-] as const;
-type DescriptionType = (typeof DESCRIPTION_TYPES)[number];
+/** The service description comes in every type of a graph, the default first. */
+const DESCRIPTION_TYPES = Object.keys(GRAPHS) as [DescriptionType, ...DescriptionType[]];
+type DescriptionType = keyof typeof GRAPHS;
 
 /** Features of the endpoint, by SPARQL 1.1 Service Description. */
 async function serviceDescription(endpoint: string, type: DescriptionType): Promise<string> {
   const statements = quads(endpoint);
-  if (type === "text/turtle") return written(statements, "Turtle");
+  const format = GRAPHS[type];
+  if (format === "ttl") return written(statements, "Turtle");
+  if (format === "rdfxml") return rdfXml(statements, { sd: SD, formats: FORMATS });
   const lines = await written(statements, "N-Triples");
-  if (type === "application/n-triples" || type === "application/n-quads") return lines;
-  return JSON.stringify(await jsonld.fromRDF(lines, { format: "application/n-quads" }));
+  return format === "nt"
+    ? lines
+    : JSON.stringify(await jsonld.fromRDF(lines, { format: "application/n-quads" }));
 }
 
 function quads(endpoint: string): Quad[] {

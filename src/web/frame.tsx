@@ -3,10 +3,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { render } from "preact-render-to-string";
 import { ServiceError } from "../errors.js";
 import { hasBody } from "../http/body.js";
-import { requestIdOf } from "../config/client.js";
 import { negotiate } from "../http/negotiation.js";
 import {
   decodedPath,
+  type ErrorAnswer,
   errorAnswer,
   PAGE_POLICY,
   refuseEarly,
@@ -254,12 +254,6 @@ export function rememberForm(req: IncomingMessage): void {
 export const rememberViewer = (req: IncomingMessage, known: Known): void =>
   void viewers.set(req, known);
 
-/** The JSON of a refusal, as {@link errorAnswer} makes it. */
-interface Refusal {
-  status: number;
-  body: Readonly<Record<string, unknown>>;
-}
-
 const TITLES: Readonly<Record<number, string>> = {
   400: "The address is malformed",
   401: "Sign in to see this",
@@ -288,7 +282,10 @@ const TITLES_BY_CODE: Readonly<Record<string, string>> = {
  * The page a browser gets for an error: the sentence that other clients get as JSON, and its
  * details.
  */
-export function errorPage(req: IncomingMessage, { status, body }: Refusal): string {
+export function errorPage(
+  req: IncomingMessage,
+  { status, body }: Pick<ErrorAnswer, "status" | "body">,
+): string {
   const target = req.url ?? "/";
   const path = decodedPath(target.split("?", 1)[0]!);
   const title = TITLES_BY_CODE[String(body["code"])] ?? TITLES[status] ?? "Refused";
@@ -381,11 +378,12 @@ export function sendError(
     res.destroy();
     return;
   }
-  const { status, body, headers } = errorAnswer(error, log, requestIdOf(req));
+  const answer = errorAnswer(error, log, req);
+  const { status, headers } = answer;
   // The answer to a browser depends on Accept; so caches must vary on it.
   headers["Vary"] ??= "Accept, Authorization, Cookie";
   if (asksForPage(req) || forms.has(req)) {
-    const page = Buffer.from(errorPage(req, { status, body: body as Record<string, unknown> }));
+    const page = Buffer.from(errorPage(req, answer));
     const type = "text/html; charset=utf-8";
     const sent = {
       ...headers,
@@ -396,8 +394,8 @@ export function sendError(
       sendBytes(req, res, page, { status, type, headers: sent });
     else sendEarly(req, res, status, page, { "Content-Type": type, ...sent });
   } else if (req.complete || req.destroyed || !hasBody(req))
-    sendJson(req, res, body, { status, headers });
-  else refuseEarly(req, res, status, body, headers);
+    sendJson(req, res, answer.body, answer);
+  else refuseEarly(req, res, answer);
 }
 
 /** Whether a browser asks for a page: no answer to such a request is JSON, at any address. */

@@ -28,10 +28,10 @@ function endSlowRequest(
   log: Log,
 ): void {
   if (res.headersSent || res.destroyed) return void req.destroy();
-  const { status, body } = errorAnswer(error, log);
+  const { status, body, type } = errorAnswer(error, log, req);
   const bytes = Buffer.from(JSON.stringify(body));
   res.writeHead(status, {
-    "Content-Type": "application/json",
+    "Content-Type": type,
     "Content-Length": bytes.length,
     Connection: "close",
   });

@@ -11,7 +11,7 @@ import { fullType, type RecordFormat } from "../../services/formats/format.js";
 import { FORMATS, formatsOf } from "../../services/formats/table.js";
 import type { KindName } from "../../model/kind.js";
 import { packageRoot } from "../../package-root.js";
-import { ERROR_SCHEMA, errorResponses } from "./errors.js";
+import { ERROR_SCHEMA, errorResponses, PROBLEM_SCHEMA } from "./errors.js";
 import { kindExamples, kindPaths, kindSchemas } from "./kinds.js";
 
 const FOLDER = join(packageRoot, "openapi");
@@ -26,7 +26,7 @@ export function openApiDocument(): JsonObject {
   const generated: JsonObject = {
     paths: kindPaths(),
     components: {
-      schemas: { ...kindSchemas(), Error: ERROR_SCHEMA },
+      schemas: { ...kindSchemas(), Error: ERROR_SCHEMA, Problem: PROBLEM_SCHEMA },
       examples: { ...kindExamples(), ...formatExamples() },
       responses: errorResponses(),
     },
@@ -84,7 +84,11 @@ const formatContents = (formats: readonly RecordFormat[]): JsonObject =>
 function contentOf({ name, mediaType, isBinary, example }: RecordFormat): JsonObject {
   if (isBinary || example === undefined) return { schema: {} };
   return {
-    schema: { type: mediaType.endsWith("json") ? ["object", "array"] : "string" },
+    schema: mediaType.endsWith("json")
+      ? Array.isArray(JSON.parse(example))
+        ? { type: "array", items: {} }
+        : { type: "object" }
+      : { type: "string" },
     examples: { [`Format_${name}`]: { $ref: `#/components/examples/Format_${name}` } },
   };
 }

@@ -1,4 +1,5 @@
 /** The refusals of the OpenAPI document, from the table of errors. */
+import { STATUS_CODES } from "node:http";
 import { ERRORS, type ErrorCode } from "../../errors.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { FINDING_CODES } from "../../services/crates/findings.js";
@@ -9,7 +10,6 @@ const NAMES: Readonly<Record<number, string>> = {
   401: "Unauthorized",
   403: "Forbidden",
   404: "NotFound",
-  405: "MethodNotAllowed",
   406: "NotAcceptable",
   408: "RequestTimeout",
   409: "Conflict",
@@ -41,9 +41,16 @@ export const refusalsOf = (codes: readonly ErrorCode[]): JsonObject =>
     ]),
   );
 
-/** `components.responses`: one per status of the table of errors. */
+/**
+ * `components.responses`: one per status of the table of errors, but for 405, which no described
+ * operation answers.
+ */
 export const errorResponses = (): JsonObject =>
-  Object.fromEntries(statusesOf(CODES).map((status) => [nameOf(status), responseOf(status)]));
+  Object.fromEntries(
+    statusesOf(CODES)
+      .filter((status) => status !== 405)
+      .map((status) => [nameOf(status), responseOf(status)]),
+  );
 
 /** `components.schemas.Error`. */
 export const ERROR_SCHEMA: JsonObject = {
@@ -51,9 +58,33 @@ export const ERROR_SCHEMA: JsonObject = {
   required: ["detail", "code"],
   properties: {
     detail: { type: "string", description: "One sentence that names the place and the fix." },
-    code: { type: "string", enum: CODES, description: "Stable; see docs/errors.md." },
+    code: { type: "string", description: "Stable; see docs/errors.md." },
   },
 };
+
+/** `components.schemas.Problem`: the same in the form of RFC 9457. */
+export const PROBLEM_SCHEMA: JsonObject = {
+  type: "object",
+  required: ["title", "status", "detail", "code"],
+  properties: {
+    title: { type: "string", description: "The status in words." },
+    status: { type: "integer" },
+    detail: { type: "string", description: "One sentence that names the place and the fix." },
+    code: { type: "string", description: "Stable; see docs/errors.md." },
+    errors: {
+      type: "array",
+      description: "Of 422: every broken rule.",
+      items: { $ref: "#/components/schemas/ValidationError" },
+    },
+  },
+};
+/** An error as a problem, by the example of its plain form. */
+const problem = (status: number, example: JsonObject): JsonObject => ({
+  "application/problem+json": {
+    schema: { $ref: "#/components/schemas/Problem" },
+    example: { title: STATUS_CODES[status]!, status, ...example },
+  },
+});
 
 const header = (name: string, description: string, type = "string"): JsonObject => ({
   headers: { [name]: { description, schema: { type } } },
@@ -61,7 +92,6 @@ const header = (name: string, description: string, type = "string"): JsonObject 
 const RETRY_AFTER = header("Retry-After", "Seconds to wait.", "integer");
 const HEADERS: Readonly<Record<number, JsonObject>> = {
   401: header("WWW-Authenticate", "`Bearer`."),
-  405: header("Allow", "Methods of the path."),
   415: header("Accept-Patch", "Media types of patches, where the operation is PATCH."),
   429: RETRY_AFTER,
   503: RETRY_AFTER,
@@ -74,8 +104,14 @@ function responseOf(status: number): JsonObject {
       content: {
         "application/json": {
           schema: { $ref: "#/components/schemas/HTTPValidationError" },
-          example: VALIDATION_EXAMPLE,
+          example: { detail: BROKEN },
         },
+        ...problem(status, {
+          detail:
+            "body.name: Field required; body.description: String should have at least 5 characters",
+          code: "VALIDATION",
+          errors: BROKEN,
+        }),
       },
     };
   const codes = CODES.filter((code) => ERRORS[code].status === status);
@@ -91,28 +127,22 @@ function responseOf(status: number): JsonObject {
     ...HEADERS[status],
     content: {
       "application/json": {
-        schema: {
-          allOf: [
-            { $ref: "#/components/schemas/Error" },
-            { properties: { code: { enum: [...new Set<string>([...codes, ...ofCrates])] } } },
-          ],
-        },
+        schema: { $ref: "#/components/schemas/Error" },
         examples: Object.fromEntries(
           codes.map((code) => [code, { value: { detail: ERRORS[code].meaning, code } }]),
         ),
       },
+      ...problem(status, { detail: ERRORS[codes[0]!].meaning, code: codes[0]! }),
     },
   };
 }
 
-const VALIDATION_EXAMPLE: JsonValue = {
-  detail: [
-    { loc: ["body", "name"], msg: "Field required", type: "missing" },
-    {
-      loc: ["body", "description"],
-      msg: "String should have at least 5 characters",
-      type: "string_too_short",
-      ctx: { min_length: 5 },
-    },
-  ],
-};
+const BROKEN: JsonValue = [
+  { loc: ["body", "name"], msg: "Field required", type: "missing" },
+  {
+    loc: ["body", "description"],
+    msg: "String should have at least 5 characters",
+    type: "string_too_short",
+    ctx: { min_length: 5 },
+  },
+];

@@ -47,10 +47,28 @@ export const kindSchemas = (): JsonObject =>
   Object.fromEntries(
     Object.values(KINDS).flatMap((kind) => {
       const title = `${kind.typeName}Record`;
-      const record: [string, JsonObject] = [title, { ...recordSchema(kind), title }];
-      return kind.loose ? [record] : [[kind.typeName, inputSchema(kind)], record];
+      const record: [string, JsonObject] = [title, published({ ...recordSchema(kind), title })];
+      return kind.loose ? [record] : [[kind.typeName, published(inputSchema(kind))], record];
     }),
   );
+
+/**
+ * Members of table schemas that generators of clients confuse with `@type`, or with a member that
+ * each of their classes has. They stay additional properties.
+ */
+const CLASHING = ["type", "additionalProperties"];
+function published({ properties, ...schema }: JsonObject): JsonObject {
+  const required = ((schema["required"] ?? []) as string[]).filter(
+    (name) => !CLASHING.includes(name),
+  );
+  return {
+    ...schema,
+    ...(required.length > 0 && { required }),
+    properties: Object.fromEntries(
+      Object.entries(properties as JsonObject).filter(([name]) => !CLASHING.includes(name)),
+    ),
+  };
+}
 
 export const kindExamples = (): JsonObject => ({
   ...Object.fromEntries(
@@ -124,7 +142,7 @@ const bodyOf = (kind: Kind, limit?: string): JsonObject => {
   const body = content(ref("schemas", kind.typeName), kind.typeName);
   return {
     required: true,
-    content: { "application/json": body, "application/ld+json": body },
+    content: { "application/json": body },
     ...(limit ? { "x-limit": limit } : {}),
   };
 };
@@ -241,7 +259,15 @@ const createOperation = (kind: Kind): JsonObject =>
         : ""),
     parameters: authorization(kind),
     requestBody: bodyOf(kind, kind.name === "user" ? "MAX_LOGIN_BYTES" : undefined),
-    answer: { description: "The created record.", content: recordContent(kind) },
+    answer: {
+      description: "The created record.",
+      content: {
+        "application/json": content(
+          ref("schemas", `${kind.typeName}Record`),
+          `${kind.typeName}Record`,
+        ),
+      },
+    },
     headers: STATE,
     refusals: [...WRITE, ...BODY, "DUPLICATE"],
     token: kind.name === "user" ? "none" : "required",
@@ -307,6 +333,7 @@ function getOperation(kind: Kind): JsonObject {
     parameters: [
       ...arkOf(kind),
       parameter("If-None-Match"),
+      parameter("If-Modified-Since"),
       {
         name: "format",
         in: "query",
@@ -326,11 +353,11 @@ function getOperation(kind: Kind): JsonObject {
         "x-formats": kind.name,
       },
     },
-    headers: [...STATE, "Link", "Content-Location"],
+    headers: [...STATE, "Last-Modified", "Link", "Content-Location"],
     refusals: [...FIND, "NOT_ACCEPTABLE"],
     token: "optional",
     more: {
-      "304": { description: "The record still has the `ETag` in `If-None-Match`." },
+      "304": { description: "The client has the current state." },
     },
   });
 }

@@ -288,7 +288,7 @@ registerEnumType(RdfFormatEnum, {
   description: "A format of RDF as text.",
   valuesConfig: {
     TURTLE: { description: "Turtle, with prefixes." },
-    N_QUADS: { description: "N-Quads, one statement a line, with the graph of the record." },
+    N_QUADS: { description: "N-Quads, one statement a line." },
   },
 });
 

@@ -87,7 +87,7 @@ function submissionView(submission: Submission, progress: Progress | null): Subm
     guid: id,
     transactionFolder: id,
     status,
-    stage: running?.stage ?? submission.stage,
+    stage: status === "finished" ? "done" : (running?.stage ?? submission.stage),
     progress: running ? { done: running.done, total: running.total, unit: running.unit } : null,
     timeStarted: time(submission.timeStarted ?? submission.timeCreated),
     timeFinished: time(submission.timeFinished),

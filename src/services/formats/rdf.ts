@@ -23,24 +23,21 @@ export type RdfFormat =
   "text/turtle" | "application/n-quads" | "application/n-triples" | "application/trig";
 
 /**
- * The statements of a record, without inferred ones. N-Quads are those of the graph. The other
- * formats are for catalogues as well: they say who may read the content, and who publishes what
- * states no publisher.
+ * The statements of a record, without inferred ones, in the default graph: clients that prefer
+ * N-Quads or TriG, such as Comunica, query that graph and would find nothing in a named one. For
+ * catalogues they also say who may read the content, and who publishes what states no publisher.
  */
 export async function rdfText(deps: Deps, view: RecordView, format: RdfFormat): Promise<string> {
   const end = ` <${view.record.ark}> .`;
-  const lines = (await quadsOf(deps, view)).split("\n").filter((line) => line.endsWith(end));
-  if (format === "application/n-quads") return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
-  const about = catalogued(deps, view.record, lines);
-  if (format === "application/n-triples")
-    return [...lines.map((line) => `${line.slice(0, -end.length)} .`), ...about]
-      .map((line) => `${line}\n`)
-      .join("");
+  const stated = (await quadsOf(deps, view))
+    .split("\n")
+    .filter((line) => line.endsWith(end))
+    .map((line) => `${line.slice(0, -end.length)} .`);
+  const lines = [...stated, ...catalogued(deps, view.record, stated)];
+  if (format === "application/n-triples" || format === "application/n-quads")
+    return lines.map((line) => `${line}\n`).join("");
   const writer = new Writer({ format, prefixes: PREFIXES });
-  for await (const quads of parseNQuadsInParts([...lines, ...about]))
-    for (const { subject, predicate, object, graph } of quads)
-      if (format === "application/trig") writer.addQuad(subject, predicate, object, graph);
-      else writer.addQuad(subject, predicate, object);
+  for await (const quads of parseNQuadsInParts(lines)) writer.addQuads(quads);
   return new Promise((resolve, reject) =>
     writer.end((error, result: string) => (error ? reject(error) : resolve(result))),
   );
@@ -93,20 +90,19 @@ export const RDF_FORMATS: readonly RecordFormat[] = [
   }),
   rdf("nquads", "application/n-quads", {
     label: "N-Quads",
-    description: "The statements of the record as the graph has them, one a line.",
-    example: `${TRIPLE} <ark:99999/dataset-cells> .\n`,
+    description: "The same as N-Triples, for clients that ask for N-Quads.",
+    example: `${TRIPLE} .\n`,
     isSignpost: true,
     tag: "-nq",
   }),
   rdf("ntriples", "application/n-triples", {
     label: "N-Triples",
-    description: "The statements of the record, one a line, without their graph.",
+    description: "The statements of the record, one a line.",
     example: `${TRIPLE} .\n`,
   }),
   rdf("trig", "application/trig", {
     label: "TriG",
-    description: "The statements of the record in their graph, with prefixes.",
-    example:
-      "<ark:99999/dataset-cells> {\n<ark:99999/dataset-cells> a <https://w3id.org/EVI#Dataset>\n}\n",
+    description: "The same as Turtle, for clients that ask for TriG.",
+    example: "<ark:99999/dataset-cells> a <https://w3id.org/EVI#Dataset> .\n",
   }),
 ];

@@ -52,7 +52,14 @@ const ajv = new Ajv2020({
 });
 (addFormats as unknown as { default: (target: Ajv2020) => void }).default(ajv);
 ajv.addKeyword("components");
-const accepts = (schema: Node) => ajv.compile({ ...schema, components: document["components"] });
+const compiled = new Map<Node, ReturnType<typeof ajv.compile>>();
+/** Operations share the answers of refusals, and so their schemas. */
+function accepts(schema: Node) {
+  let check = compiled.get(schema);
+  if (!check)
+    compiled.set(schema, (check = ajv.compile({ ...schema, components: document["components"] })));
+  return check;
+}
 
 /** Media types with their schema and examples, of a request body or an answer. */
 const contents = (holder: Node | undefined) =>
