@@ -117,7 +117,7 @@ function readRange(part: string): Range {
 export const accepts = (accept: string | undefined, mediaType: string): boolean =>
   accept?.toLowerCase().includes(mediaType) === true &&
   split(accept, ",")
-    .slice(0, MOST_RANGES)
+    .slice(0, MAX_RANGES)
     .map(readRange)
     .some(({ range, quality }) => range === mediaType && quality > 0);
 

@@ -195,6 +195,7 @@ async function answer(
 ): Promise<void> {
   try {
     const ask = host[type] as (...asked: Question["asked"]) => Promise<unknown>;
+    // oxlint-disable-next-line arkgraph/spread-into-call -- arguments of one question
     send({ id, answer: await ask(...asked) });
   } catch (error) {
     // The error itself ends the job here; the thread is only asked to stop waiting.

@@ -214,7 +214,8 @@ export class Comparison {
         return;
       case "own": {
         const isChanged = writes.length > 0 || isSmaller;
-        writes.push(...(await this.#revise(record, relation.before, isSmaller, isChanged)));
+        for (const write of await this.#revise(record, relation.before, isSmaller, isChanged))
+          writes.push(write);
         return;
       }
       case "linked": {
@@ -222,7 +223,7 @@ export class Comparison {
         const crate = before.crate ?? before.ark;
         const revised = await this.#revise(record, before, false, changedLinked.has(crate));
         uses.arks.push(record.ark);
-        writes.push(...revised);
+        for (const write of revised) writes.push(write);
         if (revised.length > 0) changedLinked.add(crate);
         return;
       }
