@@ -13,11 +13,40 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  type GraphQLResolveInfo,
+  Kind,
+  type SelectionSetNode,
   TypeNameMetaFieldDef,
 } from "graphql";
 import type { Context } from "./resolvers/context.js";
 import { eventLoop } from "../event-loop-budget.js";
 import { RecordNode } from "./resolvers/types/records.js";
+
+/**
+ * Entries that are completed together, and their fields: those of a usual page, whose links are read
+ * together.
+ */
+const [MAX_ENTRIES_TOGETHER, MAX_FIELDS_TOGETHER] = [100, 1_500];
+
+/** Fields that are asked of an object, those of objects in it included. */
+const breadths = new WeakMap<SelectionSetNode, number>();
+function breadthOf(
+  set: SelectionSetNode | undefined,
+  fragments: GraphQLResolveInfo["fragments"],
+): number {
+  if (!set) return 0;
+  const known = breadths.get(set);
+  if (known !== undefined) return known;
+  let breadth = 0;
+  for (const selection of set.selections)
+    if (selection.kind === Kind.FRAGMENT_SPREAD)
+      breadth += breadthOf(fragments[selection.name.value]?.selectionSet, fragments);
+    else
+      breadth +=
+        (selection.kind === Kind.FIELD ? 1 : 0) + breadthOf(selection.selectionSet, fragments);
+  breadths.set(set, breadth);
+  return breadth;
+}
 
 /**
  * A list whose entries are all promises. While the execution completes entries that are there, the
@@ -29,22 +58,26 @@ const promised = (items: readonly unknown[]): Promise<unknown>[] =>
   items.map((item) => Promise.resolve(item));
 
 /**
- * The same list, whose entries come one after the other, with pauses once the slice is over: the
- * execution completes each as soon as it is there. Entries of one slice read their links together.
+ * The same list, whose later entries come with pauses between them: the execution completes each as
+ * soon as it is there.
  * @param nullable whether entries may be null
+ * @param together how many of them come at once, before the first pause
  */
 function slicesOf(
   items: readonly unknown[],
   { budget }: Context,
   nullable: boolean,
+  together: number,
 ): Promise<unknown>[] {
   const late: { resolve: (item: unknown) => void; reject: (reason: unknown) => void }[] = [];
-  const list = items.map(
-    () => new Promise((resolve, reject) => void late.push({ resolve, reject })),
+  const list = items.map((item, index) =>
+    index < together
+      ? Promise.resolve(item)
+      : new Promise((resolve, reject) => void late.push({ resolve, reject })),
   );
   const deliver = async (): Promise<void> => {
     for (const [index, { resolve, reject }] of late.entries()) {
-      if (!eventLoop.fits(1)) await eventLoop.nextTurn();
+      await eventLoop.pause();
       try {
         budget.assertMayGoOn();
       } catch (error) {
@@ -53,7 +86,7 @@ function slicesOf(
         if (nullable) for (const other of late.slice(index + 1)) other.resolve(null);
         return;
       }
-      resolve(items[index]);
+      resolve(items[index + together]);
       // The execution completes the entry before the clock is read again.
       await Promise.resolve();
     }
@@ -134,18 +167,23 @@ const apart =
 
 /** A resolver of a list of objects. */
 function listed(resolve: Resolve, nullable: boolean): Resolve {
-  const slice = (found: unknown, context: Context): unknown => {
+  const slice = (found: unknown, context: Context, info: GraphQLResolveInfo): unknown => {
     if (!Array.isArray(found) || found.length === 0) return found;
-    const entries = (): Promise<unknown>[] => slicesOf(found, context, nullable);
+    const breadth = info.fieldNodes.reduce(
+      (sum, { selectionSet }) => sum + breadthOf(selectionSet, info.fragments),
+      0,
+    );
+    const together = Math.min(MAX_ENTRIES_TOGETHER, Math.ceil(MAX_FIELDS_TOGETHER / breadth));
+    const entries = (): Promise<unknown>[] => slicesOf(found, context, nullable, together);
     // Entries are promised only once somebody waits for them.
-    const admitted = inTime(found, 1, context);
+    const admitted = inTime(found, Math.min(found.length, together), context);
     return admitted instanceof Promise ? admitted.then(entries) : entries();
   };
   return (source, args, context, info) => {
     const found: unknown = resolve(source, args, context, info);
     return found instanceof Promise
-      ? found.then((list: unknown) => slice(list, context))
-      : slice(found, context);
+      ? found.then((list: unknown) => slice(list, context, info))
+      : slice(found, context, info);
   };
 }
 
