@@ -556,8 +556,9 @@ export class RecordResolver {
   async document(@Root() node: RecordNode, @Ctx() context: Context): Promise<JsonObject | null> {
     if (!node.stored) return null;
     context.budget.count(node.stored.document.length);
+    const { bytes } = await context.loaders.view(node.stored);
     await eventLoop.pause();
-    return parseDocument((await context.loaders.view(node.stored)).bytes);
+    return parseDocument(bytes);
   }
 
   @FieldResolver(() => String, {
