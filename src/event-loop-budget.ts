@@ -3,7 +3,7 @@
  * knows a transport.
  */
 /** ms of work after which a slice is over. */
-const SLICE_MS = 5;
+const SLICE_MS = 10;
 /**
  * Entries of lists that begin in one slice. What begins is completed in the same turn, so the clock
  * alone would notice too late.
