@@ -23,10 +23,13 @@ const TOUCH = statement(
 );
 
 const PROJECT = statement("UPDATE state SET projected = $2 WHERE id = $1");
-/** Those of some sources with a link that its target's record spells otherwise. */
-const MISSPELT = statement<[source: number]>(
-  `SELECT DISTINCT l.source FROM link AS l JOIN record AS r ON r.key = l.target_key
-    WHERE l.source = ANY($1::bigint[]) AND r.ark <> l.target`,
+/**
+ * Targets that a record spells otherwise. OFFSET keeps the plan: each key is looked up in the index,
+ * also before PostgreSQL has statistics of the table.
+ */
+const MISSPELT = statement<[target: string]>(
+  `SELECT v.target FROM unnest($1::text[], $2::text[]) AS v (target, key)
+    WHERE EXISTS (SELECT 1 FROM record WHERE key = v.key AND ark <> v.target OFFSET 0)`,
 );
 /**
  * Sources of links to records that have just come, where the link is spelled otherwise or the key
@@ -61,7 +64,7 @@ export class LinkWrites {
   /** Links before, of records that state others now. */
   readonly #before = new Map<Held, readonly StatedLink[]>();
   /** Records with a new state. */
-  readonly #restated = new Set<number>();
+  readonly #restated = new Map<number, Held>();
 
   readonly #vias: ReadonlyMap<string, number>;
 
@@ -86,7 +89,7 @@ export class LinkWrites {
     held.links = restate(held.links, now, sequence, (targetKey) => {
       if (targetKey !== key) this.touched.set(targetKey, sequence);
     });
-    if ("quads" in write) this.#restated.add(id);
+    if ("quads" in write) this.#restated.set(id, held);
   }
 
   /** Writes the positions that differ, and updates the newest link of the targets. */
@@ -125,14 +128,25 @@ export class LinkWrites {
             arrived.map(({ sequence }) => sequence),
           ]);
     const others = new Map(waiting.filter(([source]) => !this.#restated.has(source)));
-    for (const some of chunksOf([...this.#restated])) {
-      const misspelt = await sending.send(MISSPELT, [some]);
-      if (misspelt.length > 0) await spell(sending, misspelt.flat());
-    }
+    for (const some of chunksOf(await this.#misspelling(sending))) await spell(sending, some);
     const changed: [sequence: number, record: number][] = [];
     for (const some of chunksOf([...others.keys()]))
       for (const id of await spell(sending, some)) changed.push([others.get(id)!, id]);
     return changed;
+  }
+
+  /** Records with a new state that links to a target by another spelling than its own. */
+  async #misspelling(sending: Sending): Promise<number[]> {
+    const restated = [...this.#restated.values()];
+    const keys = new Map(
+      restated.flatMap(({ links }) => links.map(({ target, targetKey }) => [target, targetKey])),
+    );
+    if (keys.size === 0) return [];
+    const found = await sending.send(MISSPELT, [[...keys.keys()], [...keys.values()]]);
+    const misspelt = new Set(found.flat());
+    return restated
+      .filter(({ links }) => links.some(({ target }) => misspelt.has(target)))
+      .map(({ row }) => row.id);
   }
 }
 

@@ -60,8 +60,13 @@ export interface Held {
   readonly stored?: Readonly<RecordRow>;
 }
 
+/**
+ * OFFSET keeps the plan: each key is looked up in the index, also before PostgreSQL has statistics
+ * of the table.
+ */
 const BY_KEY = statement<[row: string]>(
-  "SELECT to_jsonb(r) FROM record AS r WHERE key = ANY($1::text[]) ORDER BY id",
+  `SELECT to_jsonb(r) FROM unnest($1::text[]) AS v (key) CROSS JOIN LATERAL
+    (SELECT * FROM record WHERE key = v.key OFFSET 0) AS r ORDER BY r.id`,
 );
 const LINKS = statement<
   [source: number, via: number, target: string, targetKey: string, sequence: number]
