@@ -28,7 +28,6 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
   beforeAll(async () => {
     onS3 = await startOnS3(make.start, {
       S3_PREFIX: "registry/",
-      S3_PART_SIZE: "5MiB",
       S3_TIMEOUT: "2s",
       S3_RETRIES: "2",
     });
@@ -42,7 +41,8 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
   });
 
   it("ingests a crate, returns its members by path and by range, and sweeps unused objects", async () => {
-    const large = randomBytes(6 * MIB);
+    // Two parts of an upload to S3.
+    const large = randomBytes(20 * MIB);
     const files = {
       "cells.csv": "id,area\n1,3\n",
       "images/fov.bin": large,
