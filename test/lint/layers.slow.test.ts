@@ -174,7 +174,8 @@ describe("a database driver", () => {
       .filter((name) => !name.startsWith("bench/baselines"));
     const root = mkdtempSync(join(tmpdir(), "arkgraph-drivers-"));
     try {
-      cpSync(join(packageRoot, ".oxlintrc.json"), join(root, ".oxlintrc.json"));
+      for (const part of [".oxlintrc.json", "scripts/lint"])
+        cpSync(join(packageRoot, part), join(root, part), { recursive: true });
       const files = [ALLOWED, ...folders.map((folder) => `${folder}/planted.ts`)];
       for (const file of files) {
         mkdirSync(dirname(join(root, file)), { recursive: true });
