@@ -38,6 +38,8 @@ type FurtherDigest = (typeof FURTHER_DIGESTS)[number];
 /** Where the bytes of files go. */
 interface Destination extends Pick<ObjectStore, "stage"> {
   parallel: number;
+  /** Whether files leave garbage that is collected here: buffers and handles of what is written. */
+  leavesGarbage: boolean;
   /** Resolves when these objects may be published. */
   announce(sha256s: string[]): Promise<void>;
 }
@@ -45,6 +47,7 @@ interface Destination extends Pick<ObjectStore, "stage"> {
 /** For a dry run: files are read and hashed, one after the other, and stored nowhere. */
 const HASHED_ONLY: Destination = {
   parallel: 1,
+  leavesGarbage: false,
   announce: async () => {},
   async stage(source, options = {}) {
     const received = await receive(source, options, async () => {});
@@ -69,6 +72,7 @@ export async function storeFiles(
     ? HASHED_ONLY
     : {
         parallel: objects.parallel ?? PARALLEL_FILES,
+        leavesGarbage: true,
         announce: (sha256s) => host.intend(sha256s),
         stage: (source, options) => objects.stage(source, options),
       };
@@ -88,7 +92,7 @@ async function storeMembers(
   members: readonly Member[],
   crate: ResolvedCrate,
   limits: CrateLimits,
-  { parallel, announce, stage }: Destination,
+  { parallel, leavesGarbage, announce, stage }: Destination,
   host: Pick<IntakeHost, "progress">,
 ): Promise<Map<string, StoredFile>> {
   const pages = await writtenPages(crate.undescribed, archive, members, limits);
@@ -148,7 +152,7 @@ async function storeMembers(
       advance(file.size);
     }
     uncollected += batch.length;
-    if (uncollected < FILES_PER_COLLECTION) continue;
+    if (!leavesGarbage || uncollected < FILES_PER_COLLECTION) continue;
     uncollected = 0;
     collectAll();
   }
