@@ -44,10 +44,13 @@ describe.skipIf(!CHROMIUM)("the pages of evidence, in a browser", () => {
     const { page, outside, faults } = await watchedPage(browser, registry.url, {
       javaScriptEnabled: false,
     });
-    const ids = () =>
-      page
+    const ids = async () => {
+      // A click ends when the next page begins; its nodes may not be there yet.
+      await page.waitForLoadState("load");
+      return page
         .locator("#picture [data-id]")
         .evaluateAll((nodes) => nodes.map((node) => node.getAttribute("data-id")!));
+    };
     const query = () => new URL(page.url()).searchParams;
     await page.goto(`${registry.url}/evidence/${crate}/results/embeddings.csv?depth=1`);
     const near = await ids();
