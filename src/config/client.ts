@@ -7,7 +7,7 @@ import { LRUCache } from "lru-cache";
 export type ClientAddress = (req: IncomingMessage) => string;
 
 /** Proxies in front of a registry are few; a longer list is an attempt to cause work. */
-const MOST_HOPS = 20;
+const MAX_HOPS = 20;
 
 /**
  * The address a request came from: that of the connection or, behind trusted proxies, the address
@@ -23,7 +23,7 @@ export function clientAddress(trusted: string | null): ClientAddress {
     const header = req.headers["x-forwarded-for"];
     const hops = (typeof header === "string" ? header : (header ?? []).join(","))
       .split(",")
-      .slice(-MOST_HOPS);
+      .slice(-MAX_HOPS);
     while (isIP(address) !== 0 && isProxy(address) && hops.length > 0) {
       const before = withoutPort(hops.pop()!.trim());
       // A proxy that knows no address writes "unknown", or nothing.
@@ -61,11 +61,11 @@ export function ownsAddress(
 }
 
 /** Addresses whose place in a list is remembered; less than 100 bytes each. */
-const MOST_KNOWN = 10_000;
+const MAX_KNOWN = 10_000;
 
 /** Clients send many requests, and looking an address up takes as long as parsing a small one. */
 function listedIn(list: BlockList): (address: string) => boolean {
-  const known = new LRUCache<string, boolean>({ max: MOST_KNOWN });
+  const known = new LRUCache<string, boolean>({ max: MAX_KNOWN });
   return (address) => {
     let isListed = known.get(address);
     if (isListed === undefined) {

@@ -18,7 +18,7 @@ import type { Parameters } from "./parameters.js";
 import { selectionLimits, storableLiterals } from "./validation-rules.js";
 
 /** Most errors reported for one document. */
-const MOST_ERRORS = 20;
+const MAX_ERRORS = 20;
 
 /** What an operation costs: the records that it asks for at most. */
 export interface Price {
@@ -31,9 +31,9 @@ export interface Price {
 const TOTALS_AGE = 5_000;
 
 /** Most characters of the documents that clients have stored. */
-const MOST_STORED = 4 * 2 ** 20;
+const MAX_STORED = 4 * 2 ** 20;
 /** Largest file of trusted documents, in characters. */
-const MOST_TRUSTED = 64 * 2 ** 20;
+const MAX_TRUSTED = 64 * 2 ** 20;
 const HASH = /^[0-9a-f]{64}$/;
 /** Begins the keys of Apollo Server in its cache of persisted queries. */
 const APQ = "apq:";
@@ -59,7 +59,7 @@ type Limits = Pick<
 /** Documents within the limits, and those that are known by their hash. */
 export class Documents {
   /** Documents by hash: those that clients have sent, or the trusted ones. For Apollo Server too. */
-  readonly persisted = new InMemoryLRUCache<string>({ maxSize: MOST_STORED });
+  readonly persisted = new InMemoryLRUCache<string>({ maxSize: MAX_STORED });
   /** By hash; absent where any document is answered. */
   readonly #trusted: ReadonlyMap<string, string> | undefined;
   /** Apollo Server parses a document once, and each is validated once. */
@@ -84,7 +84,7 @@ export class Documents {
     this.#readTotals = readTotals;
     if (limits.GRAPHQL_TRUSTED_DOCUMENTS === null) return;
     this.#trusted = readTrusted(limits.GRAPHQL_TRUSTED_DOCUMENTS);
-    this.persisted = new InMemoryLRUCache<string>({ maxSize: MOST_TRUSTED });
+    this.persisted = new InMemoryLRUCache<string>({ maxSize: MAX_TRUSTED });
     for (const [hash, text] of this.#trusted) void this.persisted.set(APQ + hash, text);
   }
 
@@ -140,7 +140,7 @@ export class Documents {
     if (!errors) {
       errors = this.#overLimits(document);
       if (errors.length === 0) {
-        errors = validate(this.#schema, document, specifiedRules, { maxErrors: MOST_ERRORS });
+        errors = validate(this.#schema, document, specifiedRules, { maxErrors: MAX_ERRORS });
         for (const error of errors) error.extensions["code"] = "GRAPHQL_VALIDATION_FAILED";
       }
       this.#validated.set(document, errors);
@@ -198,7 +198,7 @@ function readTrusted(file: string): ReadonlyMap<string, string> {
   let content: unknown;
   try {
     const text = readFileSync(file, "utf8");
-    if (text.length > MOST_TRUSTED) throw new Error("is too large");
+    if (text.length > MAX_TRUSTED) throw new Error("is too large");
     content = JSON.parse(text);
   } catch (error) {
     throw wrong((error as Error).message);

@@ -176,16 +176,16 @@ export function asGraphQLError(error: unknown): GraphQLError {
 }
 
 /** Most errors in one answer: each record of a page may fail in each of its fields. */
-const MOST_ERRORS = 100;
+const MAX_ERRORS = 100;
 
 /**
  * Drops errors past the limit, in place, before each is formatted; a last error states that some
  * were dropped.
  */
 export function cutErrors(errors: GraphQLError[]): void {
-  if (errors.length <= MOST_ERRORS) return;
-  const dropped = errors.length - MOST_ERRORS;
-  errors.length = MOST_ERRORS;
+  if (errors.length <= MAX_ERRORS) return;
+  const dropped = errors.length - MAX_ERRORS;
+  errors.length = MAX_ERRORS;
   errors.push(
     new GraphQLError(`${dropped} more errors are not listed.`, {
       extensions: { code: "BAD_REQUEST" },

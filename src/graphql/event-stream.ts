@@ -22,7 +22,7 @@ import {
 import type { Context } from "./resolvers/context.js";
 
 /** Streams open at a time. */
-const MOST_STREAMS = 1_000;
+const MAX_STREAMS = 1_000;
 
 export interface EventStreams {
   /**
@@ -89,10 +89,10 @@ export function eventStreams(streaming: Streaming): EventStreams {
           "This address answers only with text/event-stream; send the operation to " +
             "/graphql for one answer as JSON.",
         );
-      if (open.size >= MOST_STREAMS)
+      if (open.size >= MAX_STREAMS)
         throw new ServiceError(
           "TOO_MANY_REQUESTS",
-          `Too many streams are open (${MOST_STREAMS}). Retry later.`,
+          `Too many streams are open (${MAX_STREAMS}). Retry later.`,
         );
       open.add(res);
       res.once("close", () => open.delete(res));

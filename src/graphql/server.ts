@@ -184,7 +184,7 @@ export async function openGraphql(
 }
 
 /** Most characters of the documents that Apollo Server stores parsed; longer ones are not stored. */
-const [MOST_PARSED, LONGEST_PARSED] = [2 ** 20, 20_000];
+const [MAX_CACHED_CHARACTERS, MAX_CACHED_DOCUMENT_CHARACTERS] = [2 ** 20, 20_000];
 
 async function openApollo(
   schema: GraphQLSchema,
@@ -200,8 +200,8 @@ async function openApollo(
     csrfPrevention: false,
     persistedQueries: { cache: documents.persisted },
     documentStore: new InMemoryLRUCache<DocumentNode>({
-      maxSize: MOST_PARSED,
-      maxEntrySize: LONGEST_PARSED,
+      maxSize: MAX_CACHED_CHARACTERS,
+      maxEntrySize: MAX_CACHED_DOCUMENT_CHARACTERS,
       sizeCalculation: ({ loc }) => loc!.source.body.length,
     }),
     // `checks` validates: limits come before the rules of the specification, which are slow for

@@ -24,9 +24,9 @@ import {
 /** How long (ms) clients may take to close after the server's close frame. */
 const FAREWELL = 1_000;
 /** WebSockets open at a time. */
-const MOST_SOCKETS = 1_000;
+const MAX_SOCKETS = 1_000;
 /** Messages of one WebSocket in a second; a client that sends more is disconnected. */
-const MOST_MESSAGES = 200;
+const MAX_MESSAGES = 200;
 
 /** Codes of close frames: "message too big" and "try again later" of RFC 6455, section 7.4.1. */
 const [TOO_BIG, LATER] = [1009, 1013];
@@ -93,7 +93,7 @@ export function webSockets(
   return {
     upgrade(request, socket, head) {
       socket.on("error", () => socket.destroy());
-      if (closing || sockets.clients.size >= MOST_SOCKETS)
+      if (closing || sockets.clients.size >= MAX_SOCKETS)
         return refuse(socket, "503 Service Unavailable");
       sockets.handleUpgrade(request, socket, head, (client) =>
         sockets.emit("connection", client, request),
@@ -200,8 +200,8 @@ const limitedSocket = (maxValues: number) =>
       if (this.readyState !== this.OPEN) return false;
       const now = performance.now();
       if (now - this.#since > 1_000) [this.#since, this.#messages] = [now, 0];
-      if (++this.#messages > MOST_MESSAGES) {
-        this.close(TOO_MANY, `More than ${MOST_MESSAGES} messages in a second. Send fewer.`);
+      if (++this.#messages > MAX_MESSAGES) {
+        this.close(TOO_MANY, `More than ${MAX_MESSAGES} messages in a second. Send fewer.`);
         return false;
       }
       if (countValues(data, maxValues) <= maxValues) return true;

@@ -36,7 +36,7 @@ const RULES = [...SPELLINGS, ...AMERICAN].map(
 /** Shorter words have no other spelling by these rules. */
 const SHORTEST_RESPELT = 5;
 /** Places of one rule in a word that are changed, each by itself. */
-const MOST_PLACES = 3;
+const MAX_PLACES = 3;
 /** Longer words have no other forms. */
 const LONGEST = 40;
 
@@ -57,7 +57,7 @@ function respelt(word: string): string[] {
   if (word.length < SHORTEST_RESPELT) return [];
   return RULES.flatMap(([pattern, other]) =>
     [...word.matchAll(pattern)]
-      .slice(0, MOST_PLACES)
+      .slice(0, MAX_PLACES)
       .map(({ 0: { length }, index }) => word.slice(0, index) + other + word.slice(index + length)),
   );
 }

@@ -9,17 +9,19 @@ import type { RecordNode } from "./types/records.js";
  * Bytes of a document that take about a millisecond to parse, and bytes that are parsed in one turn
  * of the event loop.
  */
-const [LARGE, AT_ONCE] = [32 * 2 ** 10, 256 * 2 ** 10];
+const [LARGE_DOCUMENT_BYTES, MAX_PARSED_BYTES_PER_TURN] = [32 * 2 ** 10, 256 * 2 ** 10];
 /**
  * Bytes of a document of which a list shows parts: what is longer counts for a small share, so that
  * the longest record there is does not end every list that it is in. Who asks for the document
  * itself has it counted whole.
  */
-const [SHOWN, SHARE] = [64 * 2 ** 10, 64];
+const [FULLY_COUNTED_BYTES, SHARE_BEYOND] = [64 * 2 ** 10, 64];
 export const shareOf = (bytes: number): number =>
-  bytes <= SHOWN ? bytes : SHOWN + Math.ceil((bytes - SHOWN) / SHARE);
+  bytes <= FULLY_COUNTED_BYTES
+    ? bytes
+    : FULLY_COUNTED_BYTES + Math.ceil((bytes - FULLY_COUNTED_BYTES) / SHARE_BEYOND);
 /** Share of an answer from which one value by itself is too long; the rest is answered. */
-const MOST_OF_ANSWER = 4;
+const LONG_VALUE_SHARE = 4;
 
 /** A value does not fit in the answer. What else was asked for is answered. */
 export class ValueTooLong extends ServiceError {}
@@ -117,7 +119,7 @@ export class AnswerBudget {
   assertFits(bytes: number): void {
     const most = this.#config.GRAPHQL_MAX_BYTES;
     const there = Math.max(this.#weight, this.#held);
-    if (bytes * MOST_OF_ANSWER > most && there <= most && there + bytes > most)
+    if (bytes * LONG_VALUE_SHARE > most && there <= most && there + bytes > most)
       throw new ValueTooLong(
         "QUERY_TOO_COSTLY",
         `The value has ${bytes} bytes, more than an answer of ${most} bytes has space for ` +
@@ -192,9 +194,9 @@ export class AnswerBudget {
       if ((this.#held += shareOf(size)) > most) {
         throw this.#tooMuch();
       }
-      if (size <= LARGE) continue;
+      if (size <= LARGE_DOCUMENT_BYTES) continue;
       void node.shown;
-      if ((parsed += size) < AT_ONCE) continue;
+      if ((parsed += size) < MAX_PARSED_BYTES_PER_TURN) continue;
       parsed = 0;
       await eventLoop.nextTurn();
     }

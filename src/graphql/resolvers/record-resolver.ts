@@ -52,7 +52,7 @@ import { assertStorable, RecordsArguments, UpdateRecordInput } from "./types/inp
 import {
   checkedPage,
   connectionTo,
-  MOST_PER_PAGE,
+  MAX_PER_PAGE,
   PageArguments,
   pageOf,
   type CheckedPage,
@@ -481,19 +481,19 @@ export class RecordResolver {
     nullable: "items",
     description:
       "Records by their identifiers, in the requested order; null where nothing is stored. " +
-      `At most ${MOST_PER_PAGE}.`,
+      `At most ${MAX_PER_PAGE}.`,
   })
   async nodes(
     @Arg("ids", () => [ID], { description: "Identifiers, in any accepted spelling." })
     ids: string[],
     @Ctx() context: Context,
   ): Promise<(RecordNode | Error | null)[]> {
-    if (ids.length > MOST_PER_PAGE)
+    if (ids.length > MAX_PER_PAGE)
       throw invalid(
         ["query", "ids"],
-        `List should have at most ${MOST_PER_PAGE} items, not ${ids.length}`,
+        `List should have at most ${MAX_PER_PAGE} items, not ${ids.length}`,
         "too_long",
-        { max_length: MOST_PER_PAGE },
+        { max_length: MAX_PER_PAGE },
       );
     context.budget.spend(ids.length);
     const found = await context.budget.queued(() =>

@@ -13,7 +13,7 @@ import type { ObjectReference, SearchText } from "../../storage/records/port.js"
 import { withoutArks } from "../../storage/records/text.js";
 import { mediaTypeOf } from "../records/stored-content.js";
 import {
-  MOST_TEXT,
+  MAX_TEXT,
   reservedFields,
   reservedIn,
   withOwner,
@@ -86,9 +86,9 @@ function searchTextOf(document: JsonObject, url: string | undefined): SearchText
       .map((value) => plainText(textOf(value) ?? ""))
       .filter((text) => text !== "");
   return {
-    name: texts("name").join(" ").slice(0, MOST_TEXT),
-    description: texts("description").join(" ").slice(0, MOST_TEXT),
-    keywords: keywordsOf(document["keywords"]).join(" ").slice(0, MOST_TEXT),
+    name: texts("name").join(" ").slice(0, MAX_TEXT),
+    description: texts("description").join(" ").slice(0, MAX_TEXT),
+    keywords: keywordsOf(document["keywords"]).join(" ").slice(0, MAX_TEXT),
     // The address names people and articles: an ORCID iD or a DOI is looked for by it.
     other: [
       ...["author", "alternateName", "identifier"].flatMap(texts),
@@ -96,7 +96,7 @@ function searchTextOf(document: JsonObject, url: string | undefined): SearchText
     ]
       .map(withoutArks)
       .join(" ")
-      .slice(0, MOST_TEXT),
+      .slice(0, MAX_TEXT),
   };
 }
 

@@ -448,7 +448,7 @@ type AdviceCode = Exclude<FindingCode, RefusalCode>;
  * Most findings with one code; more would help nobody, fill the submissions table and hide the
  * others.
  */
-const MOST_OF_ONE = 200;
+const MAX_FINDINGS_PER_CODE = 200;
 
 /** A fault of the crate itself: the submission ends failed, and a retry would not help. */
 export class CrateError extends Error {
@@ -572,15 +572,18 @@ class FindingList {
   #count(code: FindingCode, make: () => Finding): void {
     const count = (this.#counts.get(code) ?? 0) + 1;
     this.#counts.set(code, count);
-    if (count <= MOST_OF_ONE) this.#kept.push(make());
+    if (count <= MAX_FINDINGS_PER_CODE) this.#kept.push(make());
   }
 
   all(): Finding[] {
-    const more = [...this.#counts].filter(([, count]) => count > MOST_OF_ONE);
+    const more = [...this.#counts].filter(([, count]) => count > MAX_FINDINGS_PER_CODE);
     return [
       ...this.#kept,
       ...more.map(([code, count]) =>
-        finding("MORE_FINDINGS", `${count - MOST_OF_ONE} more of ${code} are not listed.`),
+        finding(
+          "MORE_FINDINGS",
+          `${count - MAX_FINDINGS_PER_CODE} more of ${code} are not listed.`,
+        ),
       ),
     ];
   }

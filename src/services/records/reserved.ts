@@ -121,7 +121,7 @@ export function withOwner(
  * Characters of each text that are indexed for search: more would add no useful hits, and each word
  * has to be stemmed.
  */
-export const MOST_TEXT = 20_000;
+export const MAX_TEXT = 20_000;
 
 /**
  * The statements of a document, ready to be stored, and the lines that only the registry may state.
@@ -195,7 +195,7 @@ const refusedContext = (message: string): ValidationError =>
 /** The text of a document for keyword search. */
 function searchText(document: JsonObject): SearchText {
   const other = withoutArks(textOf(document["author"]) ?? "");
-  const searched = (text: string | null) => plainText(text ?? "").slice(0, MOST_TEXT);
+  const searched = (text: string | null) => plainText(text ?? "").slice(0, MAX_TEXT);
   return {
     name: searched(textOf(document["name"])),
     description: searched(textOf(document["description"])),

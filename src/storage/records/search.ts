@@ -41,11 +41,16 @@ const STOP_WORDS_OF_LANGUAGES: ReadonlySet<string> = new Set(
 );
 
 /** Scripts that put no blanks between words. */
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const UNSPACED = new RegExp(
+  "Han Hiragana Katakana Thai Lao Khmer Myanmar"
+    .split(" ")
+    .map((script) => `\\p{Script=${script}}`)
+    .join("|"),
+  "u",
+);
 const SEGMENTER = new Intl.Segmenter("ja", { granularity: "word" });
 /** Words of one run of such a script that are looked for. */
-const MOST_SEGMENTS = 32;
+const MAX_SEGMENTS = 32;
 
 const isPlain = (term: QueryTerm): boolean => isWord(term) && term.field === undefined;
 
@@ -60,7 +65,7 @@ export function subjectOf(sought: readonly QueryTerm[]): readonly QueryTerm[] {
     if (!isPlain(term) || !UNSPACED.test(word)) return [term];
     const words = [...SEGMENTER.segment(word)].map(({ segment }) => segment);
     if (words.length === 1) return [term];
-    return words.slice(0, MOST_SEGMENTS).map((one) => ({ words: [one], prefix: false }));
+    return words.slice(0, MAX_SEGMENTS).map((one) => ({ words: [one], prefix: false }));
   });
   const rare = apart.filter(
     (term) => !isPlain(term) || !STOP_WORDS_OF_LANGUAGES.has(term.words[0]!),
@@ -72,7 +77,7 @@ export function subjectOf(sought: readonly QueryTerm[]): readonly QueryTerm[] {
 }
 
 /** Words that hold an unknown word which are looked for in its place, the shortest first. */
-export const MOST_COMPOUNDS = 64;
+export const MAX_COMPOUNDS = 64;
 
 /** Whether words that hold this one are about it: "CellProfiler", and not "cat". */
 export const isPart = (word: string): boolean =>
@@ -99,12 +104,12 @@ export function soughtOf({ words, terms }: SearchTerms): QueryTerm[] {
 }
 
 /** Words of a query that may be written in another way; more make a query no better. */
-const MOST_WITH_FORMS = 16;
+const MAX_WITH_FORMS = 16;
 
 /** A plain word with its other forms, and joined with the words beside it: "zebra fish". */
 function plainTerm(word: string, index: number, all: readonly string[]): QueryTerm {
   const term = { words: [word], prefix: false };
-  if (index >= MOST_WITH_FORMS) return term;
+  if (index >= MAX_WITH_FORMS) return term;
   const beside = [all[index - 1], all[index + 1]];
   const joined = [beside[0] && beside[0] + word, beside[1] && word + beside[1]];
   const forms = [

@@ -4,7 +4,7 @@ import { ArgsType, Field, Int, ObjectType } from "type-graphql";
 import { invalid } from "../../../errors.js";
 
 /** Most items of one connection page. */
-export const MOST_PER_PAGE = 1000;
+export const MAX_PER_PAGE = 1000;
 /** Items of one where the caller names no number. */
 export const USUAL_PAGE = 100;
 
@@ -15,7 +15,7 @@ export const ABOUT_PAGE = {
   pageInfo: "Where the page ends, and whether there are more.",
   node: "The entry itself.",
   cursor: "Place of the entry in the list.",
-  first: `At most ${MOST_PER_PAGE}.`,
+  first: `At most ${MAX_PER_PAGE}.`,
   after: "endCursor of the page before.",
 } as const;
 
@@ -87,12 +87,12 @@ export function checkedPage(
       "greater_than_equal",
       { ge: least },
     );
-  if (limit > MOST_PER_PAGE)
+  if (limit > MAX_PER_PAGE)
     throw invalid(
       ["query", name],
-      `Input should be less than or equal to ${MOST_PER_PAGE}`,
+      `Input should be less than or equal to ${MAX_PER_PAGE}`,
       "less_than_equal",
-      { le: MOST_PER_PAGE },
+      { le: MAX_PER_PAGE },
     );
   return { limit, ...(after === undefined || after === null ? {} : { after }) };
 }

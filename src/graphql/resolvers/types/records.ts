@@ -155,12 +155,12 @@ const texts = (value: JsonValue | undefined): string[] =>
   );
 
 /** Characters of all texts of a list: it is never null, so one that is longer would end the answer. */
-const MOST_CHARACTERS = 64 * 2 ** 10;
-const MOST_TEXTS = ", the first 65,536 characters of them; the document has all";
+const MAX_CHARACTERS = 64 * 2 ** 10;
+const TRUNCATION_NOTE = ", the first 65,536 characters of them; the document has all";
 /** The first of the texts, while they are short enough together. */
 function within(texts: string[]): string[] {
   let length = 0;
-  const end = texts.findIndex((each) => (length += each.length) > MOST_CHARACTERS);
+  const end = texts.findIndex((each) => (length += each.length) > MAX_CHARACTERS);
   return end < 0 ? texts : texts.slice(0, end);
 }
 
@@ -229,7 +229,7 @@ export abstract class RecordNode extends Node {
   get kind(): KindName | null {
     return this.stored?.kind ?? null;
   }
-  @Field(() => [String], { description: `Types the record states${MOST_TEXTS}.` })
+  @Field(() => [String], { description: `Types the record states${TRUNCATION_NOTE}.` })
   get types(): string[] {
     return within([...texts(this.shown["@type"]), ...texts(this.shown["metadataType"])]);
   }
@@ -250,7 +250,7 @@ export abstract class RecordNode extends Node {
   get description(): string | null {
     return wholeTextOf(this.shown["description"]);
   }
-  @Field(() => [String], { description: `Keywords${MOST_TEXTS}.` })
+  @Field(() => [String], { description: `Keywords${TRUNCATION_NOTE}.` })
   get keywords(): string[] {
     return within(texts(this.shown["keywords"]));
   }

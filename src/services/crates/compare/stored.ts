@@ -53,7 +53,7 @@ export async function registeredCrates(
 }
 
 /** Most crates with the same name that are compared, newest first. */
-const MOST_ALIKE = 20;
+const MAX_ALIKE = 20;
 
 /**
  * A warning for a crate that gets a new identifier although its uploader has a crate of the same
@@ -70,7 +70,7 @@ export async function alike(
     name,
     ownerKey: arkKey(user),
     order: "-created",
-    limit: MOST_ALIKE,
+    limit: MAX_ALIKE,
   });
   const other = items.find(
     (record) => record.name === name && record.crate === null && record.ark !== ark,

@@ -283,7 +283,7 @@ export interface LinkedEntity extends IdentifiedEntity {
 }
 
 /** Most properties that a warning names. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /**
  * ARKs that may be registered crates: the roots of nested crates, and entities with the type of a
@@ -337,10 +337,10 @@ export function withOwnStatement(
   );
   if (differing.length > 0) {
     const names = differing
-      .slice(0, MOST_NAMED)
+      .slice(0, MAX_NAMED)
       .map((name) => quoted(name))
       .join(", ");
-    const more = differing.length > MOST_NAMED ? ` and ${differing.length - MOST_NAMED} more` : "";
+    const more = differing.length > MAX_NAMED ? ` and ${differing.length - MAX_NAMED} more` : "";
     findings.warn(
       "CRATE_LINKED",
       `${quoted(entity.ark)} is described by a crate that is registered already; ` +

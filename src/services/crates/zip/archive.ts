@@ -167,7 +167,7 @@ const LONGEST_COMMENT = 0xffff;
  * Most candidates for the end record that are examined: each costs reads anywhere in the archive,
  * which may be on another machine.
  */
-const MOST_CANDIDATES = 16;
+const MAX_CANDIDATES = 16;
 
 /**
  * The end of central directory record that is used to read an archive, and the end of its
@@ -197,7 +197,7 @@ interface Candidate {
 async function findEndRecord(access: ObjectAccess, fileSize: number): Promise<EndRecord> {
   const candidates = await candidatesOf(access, fileSize);
   if (candidates.length === 0) throw await noArchive(access);
-  if (candidates.length > MOST_CANDIDATES) throw ambiguous();
+  if (candidates.length > MAX_CANDIDATES) throw ambiguous();
   const whole = candidates.filter(({ at, comment }) => at + END.size + comment === fileSize);
   if (whole.length === 0)
     throw crateError(

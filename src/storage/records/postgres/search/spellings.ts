@@ -1,5 +1,5 @@
 /** Words that are spelt like one that no record has: by PostgreSQL's extension pg_trgm. */
-import { distance, isPart, MOST_COMPOUNDS, splitsOf, tolerance } from "../../search.js";
+import { distance, isPart, MAX_COMPOUNDS, splitsOf, tolerance } from "../../search.js";
 import { type Database, type Session, statement } from "../statement.js";
 
 /** Words of the most similar ones whose letters are compared. */
@@ -36,7 +36,7 @@ export async function prepareSpellings(
 const HOLDING = statement<[word: string]>(
   `SELECT w.word FROM word AS w, coalesce((ts_lexize('arkgraph', $1))[1], $1) AS s (stem)
     WHERE strpos(w.word, s.stem) > 0 AND length(w.word) > length(s.stem)
-    ORDER BY length(w.word), w.word LIMIT ${MOST_COMPOUNDS}`,
+    ORDER BY length(w.word), w.word LIMIT ${MAX_COMPOUNDS}`,
 );
 
 /** Words that hold one that no record has, and pairs of words that it may be made of. */

@@ -4,7 +4,7 @@ import {
   distance,
   isPart,
   isWord,
-  MOST_COMPOUNDS,
+  MAX_COMPOUNDS,
   oneLetterOff,
   pickRelated,
   rareWordsOf,
@@ -49,7 +49,7 @@ export class Vocabulary {
     );
     this.#holding = connection.prepare<[string]>(
       `SELECT term FROM temp.vocabulary WHERE length(term) > ? AND instr(term, ?) > 0
-        ORDER BY length(term), term LIMIT ${MOST_COMPOUNDS}`,
+        ORDER BY length(term), term LIMIT ${MAX_COMPOUNDS}`,
     );
     this.#one = connection.prepare<[number]>("SELECT doc FROM temp.vocabulary WHERE term = ?");
     this.#holder = connection.prepare<[string]>(
@@ -121,26 +121,25 @@ export class Vocabulary {
   }
 
   #near(stem: string, word: string): string[] {
-    const found = new Map<string, { spelling: string; records: number; unavailable: number }>();
+    const found = new Map<string, { spelling: string; records: number; edits: number }>();
     const words = oneLetterOff(word);
     for (const [index, term] of this.stemmer.stemsOf(words).entries()) {
       const records = term === undefined || found.has(term) ? 0 : this.records(term);
       // The word, not its stem: the search stems its words, and the stem of "embed" is not that of
       // "embedding".
-      if (records > 0) found.set(term!, { spelling: words[index]!, records, unavailable: 1 });
+      if (records > 0) found.set(term!, { spelling: words[index]!, records, edits: 1 });
     }
     const most = tolerance(stem);
     for (const [term, records] of most === 0
       ? []
       : this.#all.iterate([stem.length - most, stem.length + most])) {
-      const unavailable = distance(stem, term, most);
-      if (unavailable <= most && !found.has(term))
-        found.set(term, { spelling: term, records, unavailable });
+      const edits = distance(stem, term, most);
+      if (edits <= most && !found.has(term)) found.set(term, { spelling: term, records, edits });
     }
     let nearest = Infinity;
-    for (const { unavailable } of found.values()) nearest = Math.min(nearest, unavailable);
+    for (const { edits } of found.values()) nearest = Math.min(nearest, edits);
     const best = [...found]
-      .filter(([, { unavailable }]) => unavailable === nearest)
+      .filter(([, { edits }]) => edits === nearest)
       .toSorted(([, a], [, b]) => b.records - a.records)
       .slice(0, MAX_SPELLINGS);
     return best.map(([term, { spelling }]) => this.#wordOf(term, spelling));
