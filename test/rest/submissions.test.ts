@@ -191,7 +191,7 @@ describe("retrying an upload", () => {
     expect(again).toMatchObject({ status: 200, body: { completed: false } });
     expect(again.body["submissionUUID"]).not.toBe(id);
     expect(await registry.settled(again.body["submissionUUID"] as string, ada.token)).toMatchObject(
-      { status: "finished", success: true },
+      { status: "finished", success: true, stage: "done" },
     );
     expect((await registry.ask(status(id), { token: ada.token })).body["status"]).toBe("failed");
     expect(await retry(again.body["submissionUUID"] as string, ada.token)).toMatchObject({
@@ -230,7 +230,7 @@ describe("an upload's progress, as server-sent events", () => {
     expect(seen.slice(0, -1).every(({ data }) => data["completed"] === false)).toBe(true);
     expect(seen.at(-1)).toMatchObject({
       id: "completed",
-      data: { submissionUUID: id, status: "finished", success: true },
+      data: { submissionUUID: id, status: "finished", success: true, stage: "done" },
     });
     expect(await registry.ask(status(id as string), { token: ada.token })).toMatchObject({
       body: seen.at(-1)!.data,
