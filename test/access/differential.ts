@@ -935,7 +935,7 @@ export function accessTests({ by, states, read }: Extent): void {
           }
           // As the list of users is.
           const users = await graphql(
-            "{ records(filter: { kind: USER }) { totalCount } }",
+            "{ records(filter: { kinds: USER }) { totalCount } }",
             {},
             actor,
           );

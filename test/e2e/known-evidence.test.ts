@@ -59,7 +59,7 @@ class Taken {
   /** Datasets, programs and runs. */
   async entities(): Promise<number> {
     const { body } = await this.registry.graphql(
-      "{ datasets { totalCount } softwareList { totalCount } computations { totalCount } }",
+      "{ datasets { totalCount } softwares { totalCount } computations { totalCount } }",
     );
     const { datasets, softwareList, computations } = body["data"];
     return (

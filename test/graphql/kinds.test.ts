@@ -118,7 +118,7 @@ describe("models, samples, instruments, experiments and annotations of a crate",
     );
     expect(data).toEqual({
       mlModel: {
-        kind: "MLMODEL",
+        kind: "ML_MODEL",
         version: "1.2",
         author: "Ada",
         framework: "PyTorch",
@@ -171,7 +171,7 @@ describe("models, samples, instruments, experiments and annotations of a crate",
   it("are listed, counted and searched by kind, over REST too", async () => {
     const { mlModels, records, recordStatistics, search } = await ask(
       `{ mlModels { totalCount nodes { name mlTask } }
-        records(filter: { kind: [SAMPLE, INSTRUMENT, EXPERIMENT, ANNOTATION] }) { nodes { name } }
+        records(filter: { kinds: [SAMPLE, INSTRUMENT, EXPERIMENT, ANNOTATION] }) { nodes { name } }
         recordStatistics(by: [KIND]) { groups { kind count } }
         search(query: "outlines", type: "MLModel") { totalResults } }`,
     );
@@ -182,7 +182,7 @@ describe("models, samples, instruments, experiments and annotations of a crate",
     expect(named(records).sort()).toEqual(["Microscope", "Notes", "Plate", "Staining"]);
     expect(recordStatistics.groups).toEqual(
       expect.arrayContaining([
-        { kind: "MLMODEL", count: 2 },
+        { kind: "ML_MODEL", count: 2 },
         { kind: "EXPERIMENT", count: 1 },
       ]),
     );

@@ -80,14 +80,14 @@ describe("paging forward", () => {
       const list = (order: string) =>
         all(
           (page) =>
-            `{ softwareList(${page}, filter: { keyword: "${marker}", order: "${order}" }) { ` +
+            `{ softwares(${page}, filter: { keywords: "${marker}" }, orderBy: { ${order} }) { ` +
             `${PAGE} } }`,
-          (data) => data["softwareList"]!,
+          (data) => data["softwares"]!,
           first,
         );
-      expect(await list("created")).toEqual(ids);
-      expect(await list("-created")).toEqual(ids.toReversed());
-      expect((await list("name")).sort()).toEqual(ids.toSorted());
+      expect(await list("field: CREATED")).toEqual(ids);
+      expect(await list("field: CREATED, direction: DESC")).toEqual(ids.toReversed());
+      expect((await list("field: NAME")).sort()).toEqual(ids.toSorted());
     },
   );
 
@@ -313,11 +313,5 @@ describe("a page", () => {
         (await server.graphql(`{ datasets(${page}) { nodes { id } } }`)).body.errors![0]!.extensions
           .code,
       ).toBe(code);
-  });
-  it("in an unknown order is refused", async () => {
-    const { errors } = (
-      await server.graphql(`{ datasets(filter: { order: "size" }) { nodes { id } } }`)
-    ).body;
-    expect(errors![0]!.extensions.detail).toMatchObject([{ loc: ["query", "order"] }]);
   });
 });

@@ -226,7 +226,8 @@ describe("the facets of a search", () => {
       },
     ]);
     for (const { by, values } of body.data.search.facets) {
-      const value = by === "KIND" ? `kind: ${values[0]!.value}` : `keyword: "${values[0]!.value}"`;
+      const value =
+        by === "KIND" ? `kinds: ${values[0]!.value}` : `keywords: "${values[0]!.value}"`;
       const within = await asked(`, filter: { ${value} }`);
       expect(within.body.data.search.totalCount).toBe(values[0]!.count);
     }
@@ -400,7 +401,7 @@ describe("search in GraphQL", () => {
       `query: "cells"${after}`,
       `query: "images", mode: SEMANTIC${after}`,
       `query: "images", type: "Software"${after}`,
-      `query: "images", filter: { keyword: "imaging" }${after}`,
+      `query: "images", filter: { keywords: "imaging" }${after}`,
       'query: "images", after: "x"',
       `query: "images", after: "${"x".repeat(5000)}"`,
     ])

@@ -16,6 +16,8 @@ import {
 } from "type-graphql";
 import { ValidationError, type ValidationItem } from "../../errors.js";
 import { networkOf } from "../../config/client.js";
+import type { KindName } from "../../model/kind.js";
+import { constantOf, KINDS } from "../../model/kinds.js";
 import { health, readiness } from "../../services/health.js";
 import { checkOneOf, listOf, wholeNumber } from "../../services/query-parameters.js";
 import { filterParameters, STATISTICS_KEYS } from "../../services/records/select.js";
@@ -350,7 +352,10 @@ export class SearchResolver {
       // Kinds as the enum of filters names them.
       values:
         key === "kind"
-          ? values.map((each) => ({ ...each, value: each.value.toUpperCase() }))
+          ? values.map((each) => ({
+              ...each,
+              value: constantOf(KINDS[each.value as KindName].typeName),
+            }))
           : values,
       hasMore: more,
       exact,

@@ -3,7 +3,6 @@ import {
   Arg,
   Ctx,
   Field,
-  GraphQLISODateTime,
   ID,
   Int,
   Mutation,
@@ -21,6 +20,7 @@ import { type AiReadyScore, readScore, requestScore } from "../../services/scori
 import { percentOf } from "../../storage/records/port/selection.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { SubmissionType } from "./crate-resolver.js";
+import { DateTime } from "./types/scalars.js";
 
 const StatusEnum = {
   MET: "met",
@@ -93,7 +93,7 @@ export class AiReadyScoreType {
   @Field(() => TotalsType, { description: "Criteria by verdict." }) score!: TotalsType;
   @Field(() => Int, { description: "Revision of the crate that was evaluated." })
   revision!: number;
-  @Field(() => GraphQLISODateTime, { description: "When it was computed." }) computedAt!: string;
+  @Field(() => DateTime, { description: "When it was computed." }) computedAt!: string;
   @Field(() => GraphQLJSON, { description: "The same as REST answers it." })
   document!: AiReadyScore;
 }

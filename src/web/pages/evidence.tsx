@@ -15,6 +15,7 @@ import {
   type ImpactQuery,
   type RecordKind,
 } from "../documents.js";
+import { kindOf } from "../format.js";
 import { counted, countText, kindText, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { recordPath, withQuery } from "../paths.js";
@@ -45,11 +46,11 @@ interface View {
 /** Kinds that evidence consists of. */
 const KINDS_SHOWN: readonly RecordKind[] = [
   "DATASET",
-  "DATADOWNLOAD",
+  "DATA_DOWNLOAD",
   "COMPUTATION",
   "EXPERIMENT",
   "SOFTWARE",
-  "MLMODEL",
+  "ML_MODEL",
   "SAMPLE",
   "INSTRUMENT",
   "SCHEMA",
@@ -65,7 +66,7 @@ function viewOf(query: URLSearchParams): View {
     depth: /^\d{1,3}$/.test(depth) && depth !== "0" ? depth : "",
     siblings: query.get("siblings") === "single" ? "single" : "grouped",
     owner: query.get("by") === "owner",
-    kinds: KINDS_SHOWN.filter((kind) => query.getAll("kind").includes(kind.toLowerCase())),
+    kinds: KINDS_SHOWN.filter((kind) => query.getAll("kind").includes(kindOf(kind))),
     expand: [...new Set(query.getAll("expand"))].slice(0, MAX_EXPANDED),
   };
 }
@@ -81,7 +82,7 @@ function addressOf(id: string, view: View, change: Partial<View> = {}): string {
   if (depth !== "") query.set("depth", depth);
   if (siblings !== "grouped") query.set("siblings", siblings);
   if (owner) query.set("by", "owner");
-  for (const kind of kinds) query.append("kind", kind.toLowerCase());
+  for (const kind of kinds) query.append("kind", kindOf(kind));
   for (const each of expand) query.append("expand", each);
   const text = query.toString();
   return recordPath(id, "evidence") + (text === "" ? "" : `?${text}`);
@@ -192,7 +193,7 @@ function Toolbar({ id, view }: { id: string; view: View }) {
             <input
               type="checkbox"
               name="kind"
-              value={kind.toLowerCase()}
+              value={kindOf(kind)}
               checked={view.kinds.includes(kind)}
             />{" "}
             {kindText(kind, true)}
@@ -431,7 +432,7 @@ function Exports({ id, view }: { id: string; view: View }) {
   if (view.depth !== "") query.set("depth", view.depth);
   if (view.siblings === "grouped") query.set("collapse", String(COLLAPSE));
   if (view.owner) query.set("assertedBy", "owner");
-  if (view.kinds.length > 0) query.set("kind", view.kinds.join(",").toLowerCase());
+  if (view.kinds.length > 0) query.set("kind", view.kinds.map(kindOf).join(","));
   if (view.expand.length > 0) query.set("expand", view.expand.join(","));
   return (
     <Section data-part="formats" title="Formats">
@@ -577,7 +578,7 @@ function csvOf(nodes: readonly Affected[]): string {
     [
       node.id,
       node.name ?? "",
-      node.kind?.toLowerCase() ?? "",
+      node.kind === null ? "" : kindOf(node.kind),
       node.owner?.name ?? node.owner?.id ?? "",
     ]
       .map(cell)

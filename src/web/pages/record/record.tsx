@@ -288,7 +288,7 @@ function Crumb({ record, kind }: { record: PageRecord; kind: KindName }) {
       {record.crate ? (
         <RecordLink record={record.crate} glyph />
       ) : (
-        <a href={browsePath(kind)}>{kindText(kind.toUpperCase(), true)}</a>
+        <a href={browsePath(kind)}>{kindText(kind, true)}</a>
       )}{" "}
       <span aria-hidden="true">›</span>
     </nav>
