@@ -26,7 +26,7 @@ const text = await codegen({
   config: {
     useTypeImports: true,
     enumsAsTypes: true,
-    scalars: { DateTimeISO: "string", JSON: "unknown", Upload: "never" },
+    scalars: { DateTime: "string", JSON: "unknown", Upload: "never" },
     documentMode: "string",
     mergeFragmentTypes: true,
     dedupeFragments: true,

@@ -36,7 +36,7 @@ async function clientDocuments(): Promise<string> {
     config: {
       useTypeImports: true,
       enumsAsTypes: true,
-      scalars: { DateTimeISO: "string", JSON: "unknown", Upload: "never" },
+      scalars: { DateTime: "string", JSON: "unknown", Upload: "never" },
     },
     plugins: [{ operations: {} }, { documents: {} }],
     pluginMap: { operations, documents },

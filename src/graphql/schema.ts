@@ -33,6 +33,7 @@ import { ComputationResolver, LineageResolver } from "./resolvers/run-resolver.j
 import { ScoreResolver } from "./resolvers/score-resolver.js";
 import { ChangeResolver, StatisticsResolver } from "./resolvers/selection-resolver.js";
 import { NODE_TYPES, UnresolvedType } from "./resolvers/types/records.js";
+import { DateTime } from "./resolvers/types/scalars.js";
 import {
   SchemaResolver,
   ShapeReportResolver,
@@ -85,6 +86,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     orphanedTypes: [...Object.values(NODE_TYPES), UnresolvedType],
     validate: false,
     skipCheck: true,
+    scalarsMap: [{ type: Date, scalar: DateTime }],
     // The library requires one; every subscription here brings its own source.
     pubSub: {
       publish() {},

@@ -139,10 +139,10 @@ const owned = (kind: KindName, what: string): Connection => ({
 });
 const HOLDINGS: Readonly<Record<string, Connection>> = {
   datasets: owned("dataset", "Datasets"),
-  rocrates: owned("rocrate", "Crates"),
-  software: owned("software", "Software"),
+  roCrates: owned("rocrate", "Crates"),
+  softwares: owned("software", "Software"),
   computations: owned("computation", "Computations"),
-  evidencegraphs: owned("evidencegraph", "Evidence graphs"),
+  evidenceGraphs: owned("evidencegraph", "Evidence graphs"),
 };
 const MEMBERS: Readonly<Record<string, Connection>> = {
   members: { description: "Members.", out: ["schema:member"], in: [] },

@@ -500,7 +500,7 @@ export const dataset: Kind = {
 export const software: Kind = {
   name: "software",
   typeName: "Software",
-  plural: "softwareList",
+  plural: "softwares",
   path: "software",
   rdfClass: "evi:Software",
   fromCrates: true,
@@ -654,6 +654,13 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
   annotation,
   entity,
 };
+
+/** A name as a constant: `usedBy` is `USED_BY`, `MLModel` is `ML_MODEL`. */
+export const constantOf = (name: string): string =>
+  name
+    .replace(/([a-z])([A-Z])/g, "$1_$2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1_$2")
+    .toUpperCase();
 
 /** Kinds that may own records on behalf of their members. */
 export const COLLECTIVES: ReadonlySet<KindName> = new Set<KindName>([

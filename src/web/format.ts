@@ -2,13 +2,17 @@
 import { ServiceError, ValidationError } from "../errors.js";
 import type { Field, JsonObject } from "../model/field.js";
 import type { KindName } from "../model/kind.js";
-import { KINDS } from "../model/kinds.js";
-import { NamesOfDocument } from "./documents.js";
+import { constantOf, KINDS } from "../model/kinds.js";
+import { NamesOfDocument, type RecordKind } from "./documents.js";
 import type { PageRequest } from "./page.js";
 import { labelOf } from "./words.js";
 
-/** Kind names as GraphQL writes them. */
-export const kindOf = (kind: string): KindName => kind.toLowerCase() as KindName;
+/** The kind that GraphQL names. */
+export const kindOf = (kind: string): KindName =>
+  kind.toLowerCase().replaceAll("_", "") as KindName;
+/** A kind as GraphQL names it. */
+export const kindConstant = (kind: KindName): RecordKind =>
+  constantOf(KINDS[kind].typeName) as RecordKind;
 
 /** Terms of schema.org, RO-Crate and data sheets that crates state beside the declared fields. */
 const USUAL = new Set(

@@ -78,7 +78,7 @@ const LABELS: Readonly<Record<string, readonly [one: string, many: string]>> = {
 /** A kind, in capitals or as its type, as people name it: `File`, in the plural `Files`. */
 export function kindText(kind: string | null, many = false): string {
   if (kind === null) return many ? "Unknown objects" : "Unknown object";
-  const name = kind.toLowerCase();
+  const name = kind.toLowerCase().replaceAll("_", "");
   const known = ownValue(LABELS, name);
   if (known) return known[many ? 1 : 0];
   const type = capitalized(name);

@@ -289,7 +289,7 @@ describe.skipIf(!clusterInstalled)("a cluster", { timeout: 180_000 }, () => {
       expect((await held!.create(held!.api, ark)).status, ark).toBe(isStored ? 409 : 200);
     }
     const { body } = await cluster.graphql(
-      "{ roCrates { totalCount } dataDownloads { totalCount } softwareList { totalCount } }",
+      "{ roCrates { totalCount } dataDownloads { totalCount } softwares { totalCount } }",
     );
     expect(body["data"]).toEqual({
       roCrates: { totalCount: crates },

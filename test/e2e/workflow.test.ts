@@ -185,7 +185,7 @@ describe("one record over all interfaces", () => {
     expect(typed.body).toEqual(resolved.body);
     expect(graphql.body["data"].record).toEqual({
       id: ark,
-      kind: "DATADOWNLOAD",
+      kind: "DATA_DOWNLOAD",
       name: "Image embeddings",
       document: resolved.body,
       owner: { id: ada.ark },

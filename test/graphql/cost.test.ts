@@ -63,7 +63,7 @@ describe("the price of an operation", () => {
 
   test("counts no more records than there are", async () => {
     const { body } = await registry.graphql(
-      "{ softwareList(first: 1000) { nodes { usedBy(first: 1000) { nodes { id } } } } }",
+      "{ softwares(first: 1000) { nodes { usedBy(first: 1000) { nodes { id } } } } }",
     );
     expect(body["errors"]).toBeUndefined();
     // One piece of software; a million by the product of the page sizes.

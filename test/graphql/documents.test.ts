@@ -189,7 +189,7 @@ describe("links without a stated page size", () => {
     ).toMatchObject(costly("GRAPHQL_MAX_COST"));
     expect(
       await errorsOf(
-        "{ softwareList(first: 1) { nodes { usedBy { nodes { ... on Computation { " +
+        "{ softwares(first: 1) { nodes { usedBy { nodes { ... on Computation { " +
           "usedDataset { nodes { id } } } } } } } }",
       ),
     ).toEqual([]);

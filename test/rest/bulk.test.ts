@@ -70,7 +70,7 @@ describe("many records at once", () => {
     expect(body).toMatchObject({ publicationStatus: "EMBARGOED", embargoedUntil: "2030-05-01" });
     // One list of what is embargoed, for those who curate.
     const listed = await server.graphql(
-      "{ records(filter: { status: EMBARGOED }) { nodes { id embargoEndsAt } } }",
+      "{ records(filter: { publicationStatus: EMBARGOED }) { nodes { id embargoEndsAt } } }",
     );
     expect(listed.body.data["records"]).toMatchObject({ nodes: [{ id: own }] });
   });

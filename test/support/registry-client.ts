@@ -138,7 +138,7 @@ export class RegistryClient {
   /** How many records the lists show, all kinds that crates bring. */
   async recordCount(): Promise<number> {
     const { body } = await this.graphql(
-      "{ roCrates { totalCount } datasets { totalCount } softwareList { totalCount } " +
+      "{ roCrates { totalCount } datasets { totalCount } softwares { totalCount } " +
         "computations { totalCount } dataDownloads { totalCount } entities { totalCount } " +
         "schemas { totalCount } mlModels { totalCount } samples { totalCount } " +
         "instruments { totalCount } experiments { totalCount } annotations { totalCount } }",

@@ -179,7 +179,7 @@ describe.skipIf(!CHROMIUM)("changing a record by its form, in a browser", () => 
     );
     expect(await registry.take(archive, ada.token)).toMatchObject({ status: "finished" });
     const { datasets } = await ask<{ datasets: { nodes: { id: string }[] } }>(
-      'query { datasets(filter: { name: "Cells of a crate" }) { nodes { id } } }',
+      'query { datasets(filter: { name: { equals: "Cells of a crate" } }) { nodes { id } } }',
       {},
     );
     const id = datasets.nodes[0]!.id;

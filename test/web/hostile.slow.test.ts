@@ -298,7 +298,7 @@ describe("crates and tables of a great size", () => {
     const archive = await crate(entities, {}, { "@id": "ark:99999/huge", name: "Huge" });
     expect(await registry.take(archive, ada.token, 500_000)).toMatchObject({ status: "finished" });
     const { body } = await registry.graphql(
-      `{ datasets(filter: {name: "Source"}) { nodes { id } } }`,
+      `{ datasets(filter: {name: {equals: "Source"}}) { nodes { id } } }`,
     );
     const source = body["data"].datasets.nodes[0].id as string;
     // The index of evidence follows the commit.

@@ -67,7 +67,7 @@ describe("the page of a file", () => {
 
 test("the page of a computation shows its command, container, inputs and outputs", async () => {
   const { body } = await server.graphql<{ computations: { nodes: { id: string }[] } }>(
-    '{ computations(filter: {name: "Clustering"}) { nodes { id } } }',
+    '{ computations(filter: {name: {equals: "Clustering"}}) { nodes { id } } }',
   );
   const text = await page(`/${body.data.computations.nodes[0]!.id}`);
   const run = section(text, "run");

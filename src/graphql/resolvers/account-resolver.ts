@@ -8,7 +8,6 @@ import {
   ArgsType,
   Ctx,
   Field,
-  GraphQLISODateTime,
   ID,
   Int,
   Mutation,
@@ -50,6 +49,7 @@ import type { ListedAccount, StoredRecord } from "../../storage/records/port.js"
 import { attemptsFrom, type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { checkedPage, connectionTo, PageArguments, pageOf } from "./types/pages.js";
 import { NODE_TYPES, nodeOf, type RecordNode } from "./types/records.js";
+import { DateTime } from "./types/scalars.js";
 
 @ObjectType({ description: "Send it as Authorization: Bearer <accessToken>." })
 class Token {
@@ -170,13 +170,13 @@ export class GroupResolver {
 class AccessTokenType implements AccessToken {
   @Field(() => ID, { description: "Revokes it." }) id!: string;
   @Field({ description: "What its owner called it." }) name!: string;
-  @Field(() => GraphQLISODateTime, { description: "When it was made." }) createdAt!: Date;
-  @Field(() => GraphQLISODateTime, {
+  @Field(() => DateTime, { description: "When it was made." }) createdAt!: Date;
+  @Field(() => DateTime, {
     nullable: true,
     description: "When it was last used, to a minute.",
   })
   usedAt!: Date | null;
-  @Field(() => GraphQLISODateTime, { description: "When it ends." }) expiresAt!: Date;
+  @Field(() => DateTime, { description: "When it ends." }) expiresAt!: Date;
 }
 
 @ObjectType("CreatedAccessToken", {
@@ -197,7 +197,7 @@ class PasswordResetType {
   @Field(() => ID, { description: "The user." }) user!: string;
   @Field({ description: "For the mutation resetPassword. It cannot be read again." })
   token!: string;
-  @Field(() => GraphQLISODateTime, { description: "When it ends." }) expiresAt!: Date;
+  @Field(() => DateTime, { description: "When it ends." }) expiresAt!: Date;
 }
 
 @ObjectType("Account", {
@@ -211,8 +211,8 @@ class AccountType {
   @Field({ description: "Has the rights of an administrator." }) admin!: boolean;
   @Field({ description: "Nobody signs in with it, and its tokens are refused." })
   disabled!: boolean;
-  @Field(() => GraphQLISODateTime, { description: "When it was created." }) createdAt!: Date;
-  @Field(() => GraphQLISODateTime, {
+  @Field(() => DateTime, { description: "When it was created." }) createdAt!: Date;
+  @Field(() => DateTime, {
     nullable: true,
     description: "When its password was last entered.",
   })
@@ -234,7 +234,7 @@ class RegistryFiguresType implements RegistryFigures {
   @Field(() => Int, { description: "Records that are not deleted." }) records!: number;
   @Field(() => Int, { description: "Background jobs that wait." }) queued!: number;
   @Field(() => Int, { description: "Background jobs that run." }) running!: number;
-  @Field(() => GraphQLISODateTime, {
+  @Field(() => DateTime, {
     nullable: true,
     description: "When the oldest job that waits was submitted.",
   })

@@ -9,7 +9,6 @@ import {
   Ctx,
   Field,
   FieldResolver,
-  GraphQLISODateTime,
   ID,
   Int,
   Mutation,
@@ -66,6 +65,7 @@ import {
   RecordNode,
   SubmissionStatusEnum,
 } from "./types/records.js";
+import { DateTime } from "./types/scalars.js";
 
 @ObjectType("Finding", {
   description: "One thing found in an archive: where, what, and the fix.",
@@ -107,12 +107,12 @@ export class SubmissionType {
     string | null;
   @Field(() => ProgressType, { nullable: true, description: "How far it is, while it runs." })
   progress!: ProgressType | null;
-  @Field(() => GraphQLISODateTime, {
+  @Field(() => DateTime, {
     nullable: true,
     description: "When it began; before that, when it was created.",
   })
   timeStarted!: string | null;
-  @Field(() => GraphQLISODateTime, { nullable: true, description: "When it ended." })
+  @Field(() => DateTime, { nullable: true, description: "When it ended." })
   timeFinished!: string | null;
   @Field({ description: "True exactly for FINISHED and FAILED." }) completed!: boolean;
   @Field({ description: "True for FINISHED only." }) success!: boolean;

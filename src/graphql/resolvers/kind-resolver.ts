@@ -23,7 +23,7 @@ import type { Ark } from "../../identifiers/ark.js";
 import { CONNECTIONS, connectionsOf } from "../../model/connections.js";
 import type { JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
-import { KINDS } from "../../model/kinds.js";
+import { constantOf, KINDS } from "../../model/kinds.js";
 import { danglingReferences } from "../../services/crates/dangling.js";
 import { readRecord } from "../../services/evidence/stored/build.js";
 import { authorsOf, partsForAuthors } from "../../services/formats/attribution.js";
@@ -109,12 +109,9 @@ export const KIND_RESOLVERS = Object.fromEntries(
   Object.keys(KINDS).map((kind) => [kind, new KindResolver(kind as KindName)]),
 ) as Record<KindName, KindResolver>;
 
-/** `evidenceGraph` is the graph built on request; a stored graph has another name. */
-const fieldName = (kind: KindName): string =>
-  kind === "evidencegraph" ? "evidenceGraphRecord" : lowerFirst(KINDS[kind].typeName);
 /** `ROCrate` → `roCrate`, `MLModel` → `mlModel`. */
-const lowerFirst = (name: string): string =>
-  name.replace(/^(?:RO|ML|[A-Z])/, (first) => first.toLowerCase());
+const fieldName = (kind: KindName): string =>
+  KINDS[kind].typeName.replace(/^(?:RO|ML|[A-Z])/, (first) => first.toLowerCase());
 
 const records = new RecordResolver();
 
@@ -232,22 +229,18 @@ function graphqlFields(resolver: KindResolver): new () => object {
 
 export const KIND_FIELDS = Object.values(KIND_RESOLVERS).map(graphqlFields);
 
-/** `usedBy` is `USED_BY`. */
-const constant = (name: string): string =>
-  name
-    .replace(/([a-z])([A-Z])/g, "$1_$2")
-    .replace(/([A-Z])([A-Z][a-z])/g, "$1_$2")
-    .toUpperCase();
-
 const RecordRelationEnum = Object.fromEntries(
-  Object.keys(CONNECTIONS).map((name) => [constant(name), name]),
+  Object.keys(CONNECTIONS).map((name) => [constantOf(name), name]),
 );
 registerEnumType(RecordRelationEnum, {
   name: "RecordRelation",
   description:
     "A relation between records, by the name of the field that leads along it: USED_BY is usedBy.",
   valuesConfig: Object.fromEntries(
-    Object.entries(CONNECTIONS).map(([name, { description }]) => [constant(name), { description }]),
+    Object.entries(CONNECTIONS).map(([name, { description }]) => [
+      constantOf(name),
+      { description },
+    ]),
   ),
 });
 

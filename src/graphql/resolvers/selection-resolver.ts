@@ -5,7 +5,6 @@ import {
   Field,
   FieldResolver,
   Float,
-  GraphQLISODateTime,
   ID,
   InputType,
   Int,
@@ -17,6 +16,7 @@ import {
   Subscription,
 } from "type-graphql";
 import type { KindName } from "../../model/kind.js";
+import { constantOf } from "../../model/kinds.js";
 import {
   type ChangeFilter,
   followChanges,
@@ -34,6 +34,7 @@ import type { Context } from "./context.js";
 import { checkedRange, orderOf, RecordFilter, type RecordsArguments } from "./types/inputs.js";
 import { checkedPage, pageOf } from "./types/pages.js";
 import { nodeOf, PublicationStatusEnum, RecordKindEnum, RecordNode } from "./types/records.js";
+import { DateTime } from "./types/scalars.js";
 
 /**
  * The page of a list by filter, of one kind or of all.
@@ -75,8 +76,12 @@ export async function selectedPage(
   };
 }
 
+const KEY_NAMES: Partial<Record<StatisticsKey, string>> = {
+  status: "PUBLICATION_STATUS",
+  licence: "LICENSE",
+};
 export const StatisticsKeyEnum = Object.fromEntries(
-  STATISTICS_KEYS.map((key) => [key.replace(/[A-Z]/g, "_$&").toUpperCase(), key]),
+  STATISTICS_KEYS.map((key) => [KEY_NAMES[key] ?? constantOf(key), key]),
 ) as Record<string, StatisticsKey>;
 registerEnumType(StatisticsKeyEnum, {
   name: "RecordStatisticsKey",
@@ -86,9 +91,9 @@ registerEnumType(StatisticsKeyEnum, {
     MONTH: { description: "Month of creation, UTC." },
     OWNER: { description: "Owner of the record." },
     KEYWORD: { description: "Each keyword: a record counts once for each that it has." },
-    STATUS: { description: "Publication status." },
+    PUBLICATION_STATUS: { description: "Publication status." },
     FORMAT: { description: "Media type of the stored content." },
-    LICENCE: { description: "Licence." },
+    LICENSE: { description: "Licence." },
     SCORE_BAND: { description: "Band of a crate's stored AI-readiness score." },
     CRATE: { description: "Crate that the record came with." },
     PROJECT: { description: "Each project: a record counts once for each that it belongs to." },
@@ -126,14 +131,14 @@ class RecordStatisticsGroup {
     (() => Promise<RecordNode>) | null;
   @Field(() => String, { nullable: true, description: "In lower case." }) keyword!: string | null;
   @Field(() => PublicationStatusEnum, { nullable: true, description: "Publication status." })
-  status!: PublicationStatusEnum | null;
+  publicationStatus!: PublicationStatusEnum | null;
   @Field(() => String, { nullable: true, description: "Media type, in lower case." })
   format!: string | null;
   @Field(() => String, {
     nullable: true,
     description: "SPDX identifier where the licence is known, else the licence as it is stated.",
   })
-  licence!: string | null;
+  license!: string | null;
   @Field(() => ScoreBandEnum, { nullable: true, description: "Band of their score." })
   scoreBand!: ScoreBand | null;
   @Field(() => RecordNode, { nullable: true, description: "Crate that the records came with." })
@@ -204,9 +209,9 @@ export class StatisticsResolver {
           month: value("month"),
           owner: node("owner"),
           keyword: value("keyword"),
-          status: value("status") as PublicationStatusEnum | null,
+          publicationStatus: value("status") as PublicationStatusEnum | null,
           format: value("format"),
-          licence: value("licence"),
+          license: value("licence"),
           scoreBand: value("scoreBand") as ScoreBand | null,
           crate: node("crate"),
           project: node("project"),
@@ -254,7 +259,7 @@ class RecordChangeType {
   @Field(() => RecordKindEnum, { description: "Kind of the record." }) kind!: string;
   @Field(() => ChangeEnum, { description: "What happened." }) change!: RecordChange["change"];
   @Field(() => Int, { description: "Revision of the record after the change." }) revision!: number;
-  @Field(() => GraphQLISODateTime, { description: "When the record was last changed." })
+  @Field(() => DateTime, { description: "When the record was last changed." })
   modifiedAt!: Date;
   @Field(() => ID, { nullable: true, description: "User who deleted the record." })
   deletedBy!: string | null;

@@ -50,29 +50,31 @@ export interface TimeRangeInput {
   before?: Date | null;
 }
 
-/**
- * A filter as callers send it: identifiers as text, single values beside lists of them. A null is
- * ignored.
- */
+/** Conditions on a text, without case. */
+export interface TextFilter {
+  equals?: string | null;
+  contains?: string | null;
+  startsWith?: string | null;
+}
+
+/** A filter as callers send it: identifiers as text. A null is ignored. */
 export interface RecordFilterInput {
   and?: readonly RecordFilterInput[] | null;
   or?: readonly RecordFilterInput[] | null;
   not?: RecordFilterInput | null;
-  kind?: readonly KindName[] | null;
-  name?: string | null;
-  nameIs?: string | null;
-  nameStartsWith?: string | null;
-  keyword?: string | null;
+  kinds?: readonly KindName[] | null;
+  name?: TextFilter | null;
   keywords?: readonly string[] | null;
+  /** One owner, as a query string names it. */
   owner?: string | null;
   owners?: readonly string[] | null;
   crate?: string | null;
   used?: string | null;
   generatedBy?: string | null;
   partOf?: string | null;
-  format?: readonly string[] | null;
-  status?: readonly PublicationStatus[] | null;
-  licence?: readonly string[] | null;
+  formats?: readonly string[] | null;
+  publicationStatus?: readonly PublicationStatus[] | null;
+  licenses?: readonly string[] | null;
   scoreAtLeast?: number | null;
   scoreBelow?: number | null;
   text?: string | null;
@@ -88,7 +90,7 @@ export interface RecordFilterInput {
 const RANGES = ["created", "modified", "deleted"] as const;
 /** Conditions that can be combined with `deleted`: others would tell what the record said. */
 const OF_DELETED: ReadonlySet<string> = new Set(
-  "and or not order kind owner owners group crate describedBy created modified deleted".split(" "),
+  "and or not kinds owner owners group crate describedBy created modified deleted".split(" "),
 );
 
 /** A page of a selection: `backward` reads the last records before `before`. */
@@ -314,17 +316,16 @@ class FilterReader {
   }
 
   #valueConditions(input: RecordFilterInput): RecordFilter[] {
-    const { kind, name, nameIs, nameStartsWith, keyword, keywords } = input;
+    const { kinds, name, keywords, formats, publicationStatus, licenses } = input;
     const parts: RecordFilter[] = [];
-    if (kind) parts.push({ kinds: this.#counted(kind) });
-    if (name != null) parts.push({ nameContains: name });
-    if (nameIs != null) parts.push({ nameIs });
-    if (nameStartsWith != null) parts.push({ nameStartsWith });
-    if (keyword != null) parts.push({ keywords: [keyword] });
+    if (kinds) parts.push({ kinds: this.#counted(kinds) });
+    if (name?.contains != null) parts.push({ nameContains: name.contains });
+    if (name?.equals != null) parts.push({ nameIs: name.equals });
+    if (name?.startsWith != null) parts.push({ nameStartsWith: name.startsWith });
     if (keywords) parts.push({ keywords: this.#counted(keywords) });
-    if (input.format) parts.push({ formats: this.#counted(input.format) });
-    if (input.status) parts.push({ statuses: this.#counted(input.status) });
-    if (input.licence) parts.push({ licences: this.#counted(input.licence).map(licenceName) });
+    if (formats) parts.push({ formats: this.#counted(formats) });
+    if (publicationStatus) parts.push({ statuses: this.#counted(publicationStatus) });
+    if (licenses) parts.push({ licences: this.#counted(licenses).map(licenceName) });
     return parts;
   }
 
@@ -480,10 +481,6 @@ export function statisticsParameters(query: QueryStrings): {
 
 /** Conditions that are the text of one parameter. */
 const TEXTS = [
-  "name",
-  "nameIs",
-  "nameStartsWith",
-  "keyword",
   "owner",
   "crate",
   "used",
@@ -516,15 +513,23 @@ export function filterParameters(
   };
   const stated = {
     ...Object.fromEntries(TEXTS.map((name) => [name, query[name]])),
-    kind: kind as KindName[] | undefined,
-    status: status as PublicationStatus[] | undefined,
-    format: listOf(query["format"]),
-    licence: listOf(query["licence"]),
+    kinds: kind as KindName[] | undefined,
+    name: nameParameters(query),
+    keywords: query["keyword"] === undefined ? undefined : [query["keyword"]],
+    publicationStatus: status as PublicationStatus[] | undefined,
+    formats: listOf(query["format"]),
+    licenses: listOf(query["licence"]),
     scoreAtLeast: number("scoreAtLeast"),
     scoreBelow: number("scoreBelow"),
     ...Object.fromEntries(RANGES.map((field) => [field, range(field)])),
   };
   return Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined));
+}
+
+function nameParameters({ name, nameIs, nameStartsWith }: QueryStrings): TextFilter | undefined {
+  const stated = { contains: name, equals: nameIs, startsWith: nameStartsWith };
+  const given = Object.entries(stated).filter(([, value]) => value !== undefined);
+  return given.length === 0 ? undefined : Object.fromEntries(given);
 }
 
 function timeParameter(

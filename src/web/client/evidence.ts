@@ -309,7 +309,12 @@ function showFacts(): void {
         );
         facts.replaceChildren(
           line("h2", record.name ?? record.id),
-          line("p", [record.kind?.toLowerCase(), record.owner?.name].filter(Boolean).join(" · ")),
+          line(
+            "p",
+            [record.kind?.toLowerCase().replaceAll("_", " "), record.owner?.name]
+              .filter(Boolean)
+              .join(" · "),
+          ),
           ...(record.description ? [line("p", record.description.slice(0, 400))] : []),
           ways,
         );

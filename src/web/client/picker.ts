@@ -27,7 +27,7 @@ async function suggest(words: string): Promise<void> {
   for (const { id, name, kind } of data.search.nodes) {
     const option = document.createElement("option");
     option.value = id;
-    option.label = [name, kind?.toLowerCase()].filter(Boolean).join(" · ");
+    option.label = [name, kind?.toLowerCase().replaceAll("_", " ")].filter(Boolean).join(" · ");
     options.append(option);
   }
 }

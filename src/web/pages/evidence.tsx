@@ -15,6 +15,7 @@ import {
   type ImpactQuery,
   type RecordKind,
 } from "../documents.js";
+import { kindOf } from "../format.js";
 import { counted, countText, kindText, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { recordPath, withQuery } from "../paths.js";
@@ -45,11 +46,11 @@ interface View {
 /** Kinds that evidence consists of. */
 const KINDS_SHOWN: readonly RecordKind[] = [
   "DATASET",
-  "DATADOWNLOAD",
+  "DATA_DOWNLOAD",
   "COMPUTATION",
   "EXPERIMENT",
   "SOFTWARE",
-  "MLMODEL",
+  "ML_MODEL",
   "SAMPLE",
   "INSTRUMENT",
   "SCHEMA",
@@ -65,7 +66,7 @@ function viewOf(query: URLSearchParams): View {
     depth: /^\d{1,3}$/.test(depth) && depth !== "0" ? depth : "",
     siblings: query.get("siblings") === "single" ? "single" : "grouped",
     owner: query.get("by") === "owner",
-    kinds: KINDS_SHOWN.filter((kind) => query.getAll("kind").includes(kind.toLowerCase())),
+    kinds: KINDS_SHOWN.filter((kind) => query.getAll("kind").includes(kindOf(kind))),
     expand: [...new Set(query.getAll("expand"))].slice(0, MAX_EXPANDED),
   };
 }
@@ -81,7 +82,7 @@ function addressOf(id: string, view: View, change: Partial<View> = {}): string {
   if (depth !== "") query.set("depth", depth);
   if (siblings !== "grouped") query.set("siblings", siblings);
   if (owner) query.set("by", "owner");
-  for (const kind of kinds) query.append("kind", kind.toLowerCase());
+  for (const kind of kinds) query.append("kind", kindOf(kind));
   for (const each of expand) query.append("expand", each);
   const text = query.toString();
   return recordPath(id, "evidence") + (text === "" ? "" : `?${text}`);
@@ -192,7 +193,7 @@ function Toolbar({ id, view }: { id: string; view: View }) {
             <input
               type="checkbox"
               name="kind"
-              value={kind.toLowerCase()}
+              value={kindOf(kind)}
               checked={view.kinds.includes(kind)}
             />{" "}
             {kindText(kind, true)}
@@ -284,7 +285,8 @@ function Drawing({ picture, id, view }: { picture: Picture; id: string; view: Vi
         {notDrawn.map(({ count, about }) => ` ${countText(count)} ${about}.`)}
         {evidence.dangling.length > 0 &&
           ` ${counted(evidence.dangling.length, "reference")} to objects that are not stored here.`}
-        {evidence.truncated && " The graph is larger than what is shown: choose fewer steps."}
+        {evidence.pageInfo.hasNextPage &&
+          " The graph is larger than what is shown: choose fewer steps."}
       </p>
     </section>
   );
@@ -431,7 +433,7 @@ function Exports({ id, view }: { id: string; view: View }) {
   if (view.depth !== "") query.set("depth", view.depth);
   if (view.siblings === "grouped") query.set("collapse", String(COLLAPSE));
   if (view.owner) query.set("assertedBy", "owner");
-  if (view.kinds.length > 0) query.set("kind", view.kinds.join(",").toLowerCase());
+  if (view.kinds.length > 0) query.set("kind", view.kinds.map(kindOf).join(","));
   if (view.expand.length > 0) query.set("expand", view.expand.join(","));
   return (
     <Section data-part="formats" title="Formats">
@@ -448,19 +450,19 @@ function Exports({ id, view }: { id: string; view: View }) {
   );
 }
 
-type Affected = ImpactQuery["evidenceGraph"]["nodes"][number];
+type Affected = ImpactQuery["evidence"]["nodes"][number];
 
 async function impactPage(request: PageRequest): Promise<Page> {
   const { ask, params, query, res } = request;
   const id = params["ark"]!;
   const wantsTable = query.get("as") === "csv";
-  const { record, impact, evidenceGraph } = await ask(ImpactDocument, {
+  const { record, impact, evidence } = await ask(ImpactDocument, {
     id,
     first: wantsTable ? 10_000 : IMPACT_PAGE,
     after: query.get("after"),
   });
   if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
-  const affected = evidenceGraph.nodes.filter((node) => node.id !== record.id);
+  const affected = evidence.nodes.filter((node) => node.id !== record.id);
   if (wantsTable) {
     res
       .writeHead(200, {
@@ -548,12 +550,12 @@ async function impactPage(request: PageRequest): Promise<Page> {
                 </tbody>
               </table>
             </div>
-            {evidenceGraph.pageInfo.hasNextPage && evidenceGraph.pageInfo.endCursor && (
+            {evidence.pageInfo.hasNextPage && evidence.pageInfo.endCursor && (
               <nav class="pager" aria-label="Pages">
                 <a
                   rel="next"
                   href={withQuery(recordPath(record.id, "impact"), {
-                    after: evidenceGraph.pageInfo.endCursor,
+                    after: evidence.pageInfo.endCursor,
                   })}
                 >
                   Next →
@@ -577,7 +579,7 @@ function csvOf(nodes: readonly Affected[]): string {
     [
       node.id,
       node.name ?? "",
-      node.kind?.toLowerCase() ?? "",
+      node.kind === null ? "" : kindOf(node.kind),
       node.owner?.name ?? node.owner?.id ?? "",
     ]
       .map(cell)

@@ -13,7 +13,7 @@ import {
   type SearchQuery,
   type SearchQueryVariables,
 } from "../documents.js";
-import { type Names, namesOf } from "../format.js";
+import { kindConstant, kindOf, type Names, namesOf } from "../format.js";
 import { counted, countText, kindText, licenceText, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { recordPath } from "../paths.js";
@@ -58,19 +58,17 @@ const CONDITIONS: readonly Condition[] = [
     name: "kind",
     title: "Kind",
     filter: (value) =>
-      Object.hasOwn(KINDS, value.toLowerCase())
-        ? { kind: [value.toUpperCase() as never] }
-        : undefined,
-    label: (value) => (Object.hasOwn(KINDS, value.toLowerCase()) ? kindText(value, true) : value),
+      Object.hasOwn(KINDS, kindOf(value)) ? { kinds: [kindConstant(kindOf(value))] } : undefined,
+    label: (value) => (Object.hasOwn(KINDS, kindOf(value)) ? kindText(value, true) : value),
   },
-  { name: "keyword", title: "Keyword", filter: (value) => ({ keyword: value }) },
+  { name: "keyword", title: "Keyword", filter: (value) => ({ keywords: [value] }) },
   {
     name: "licence",
     title: "Licence",
-    filter: (value) => ({ licence: [value] }),
+    filter: (value) => ({ licenses: [value] }),
     label: licenceText,
   },
-  { name: "owner", title: "Owner", filter: (value) => ({ owner: value }), record: true },
+  { name: "owner", title: "Owner", filter: (value) => ({ owners: [value] }), record: true },
   { name: "project", title: "Project", filter: (value) => ({ project: value }), record: true },
   { name: "group", title: "Group", filter: (value) => ({ group: value }), record: true },
   { name: "crate", title: "Crate", filter: (value) => ({ crate: value }), record: true },
@@ -93,14 +91,14 @@ const CONDITIONS: readonly Condition[] = [
   {
     name: "mediaType",
     title: "Format",
-    filter: (value) => ({ format: [value] }),
+    filter: (value) => ({ formats: [value] }),
     label: (value) => typeText(value) || value,
   },
   {
     name: "status",
     title: "Status",
     filter: (value) =>
-      Object.hasOwn(STATUSES, value) ? { status: [value as "PUBLISHED"] } : undefined,
+      Object.hasOwn(STATUSES, value) ? { publicationStatus: [value as "PUBLISHED"] } : undefined,
     label: (value) => ownValue(STATUSES, value) ?? value,
   },
   {
@@ -190,12 +188,12 @@ function years(months: readonly { month: string | null; count: number }[]): Face
 const FACET_OF: Readonly<Record<string, string>> = {
   KIND: "kind",
   KEYWORD: "keyword",
-  LICENCE: "licence",
+  LICENSE: "licence",
   OWNER: "owner",
   PROJECT: "project",
   CRATE: "crate",
   FORMAT: "mediaType",
-  STATUS: "status",
+  PUBLICATION_STATUS: "status",
   SCORE_BAND: "score",
 };
 
@@ -231,8 +229,8 @@ async function found(
   });
   return {
     total: search.totalCount,
-    isAtLeast: !search.totalIsExact,
-    items: search.results.map(({ node, fragments }) => ({
+    isAtLeast: !search.totalCountIsExact,
+    items: search.edges.map(({ node, fragments }) => ({
       record: node,
       fragment: <Fragments fragments={fragments} />,
     })),
@@ -240,7 +238,7 @@ async function found(
     pageInfo: search.pageInfo,
     didYouMean: search.didYouMean,
     matchesAnyWord: search.matchesAnyWord,
-    ranked: search.rankedResults,
+    ranked: search.rankedCount,
   };
 }
 
@@ -290,7 +288,7 @@ async function listed(
       facet(
         "licence",
         answer.licences.groups.map(
-          ({ licence, count }) => licence && { value: licence, label: licenceText(licence), count },
+          ({ license, count }) => license && { value: license, label: licenceText(license), count },
         ),
       ),
       facet(
@@ -316,7 +314,8 @@ async function listed(
       facet(
         "status",
         answer.statuses.groups.map(
-          ({ status, count }) => status && { value: status, label: STATUSES[status]!, count },
+          ({ publicationStatus: status, count }) =>
+            status && { value: status, label: STATUSES[status]!, count },
         ),
       ),
       facet(
@@ -359,7 +358,7 @@ async function searchPage(request: PageRequest): Promise<Page | Redirect> {
 
 async function kindPage(request: PageRequest, kind: KindName): Promise<Page> {
   const stated = statedIn(request.query);
-  const own: Filter = { kind: [kind.toUpperCase() as never] };
+  const own: Filter = { kinds: [kindConstant(kind)] };
   const filter = filterOf(stated);
   const listing = await listed(
     request,
@@ -399,7 +398,7 @@ async function browse({ ask }: PageRequest): Promise<Page> {
             ({ kind, count }) =>
               kind && (
                 <li>
-                  <a href={`/browse/${kind.toLowerCase()}`}>
+                  <a href={`/browse/${kindOf(kind)}`}>
                     <strong>{countText(count)}</strong> {kindText(kind, count !== 1).toLowerCase()}
                   </a>
                 </li>
@@ -639,7 +638,7 @@ function Nothing({ words, stated }: { words: string; stated: readonly Stated[] }
   );
 }
 
-type Fragment = SearchQuery["search"]["results"][number]["fragments"][number];
+type Fragment = SearchQuery["search"]["edges"][number]["fragments"][number];
 
 /** Pieces of the description and keywords with the words that were found. */
 function Fragments({ fragments }: { fragments: readonly Fragment[] }) {

@@ -597,12 +597,12 @@ describe("planCrate over GraphQL", () => {
     expect(data.planCrate).toMatchObject({
       conforms: true,
       records: [
-        { kind: "ROCRATE", count: 1 },
+        { kind: "RO_CRATE", count: 1 },
         { kind: "ENTITY", count: 1 },
       ],
       counts: { minted: 2 },
       minted: [
-        { entity: "./", kind: "ROCRATE" },
+        { entity: "./", kind: "RO_CRATE" },
         { entity: "#a", kind: "ENTITY" },
       ],
       refused: [],
@@ -653,7 +653,7 @@ describe("planCrate over GraphQL", () => {
       changes: {
         counts: { created: 2, changed: 0, removed: 0 },
         created: [
-          { entity: "./", kind: "ROCRATE" },
+          { entity: "./", kind: "RO_CRATE" },
           { entity: "#a", kind: "ENTITY" },
         ],
         removed: [],

@@ -2,26 +2,23 @@
 import { finished } from "node:stream/promises";
 import { GraphQLJSON } from "graphql-scalars";
 import type { FileUpload } from "graphql-upload/processRequest.mjs";
-import {
-  ArgsType,
-  Field,
-  GraphQLISODateTime,
-  ID,
-  InputType,
-  Int,
-  registerEnumType,
-} from "type-graphql";
+import { ArgsType, Field, ID, InputType, Int, registerEnumType } from "type-graphql";
 import { invalid, ValidationError } from "../../../errors.js";
 import type { Field as ModelField, JsonObject, JsonValue } from "../../../model/field.js";
 import type { Kind, KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import { badStringItem, findBadString } from "../../../model/strings.js";
 import type { IncomingFile } from "../../../services/records/stored-content.js";
-import type { RecordFilterInput, SelectionRange } from "../../../services/records/select.js";
+import type {
+  RecordFilterInput,
+  SelectionRange,
+  TextFilter,
+} from "../../../services/records/select.js";
 import { type ListChange, oneOrMany, type RecordPatch } from "../../../services/records/patch.js";
 import type { RecordOrder } from "../../../storage/records/port/selection.js";
 import { checkedPage, PageArguments, USUAL_PAGE } from "./pages.js";
 import { PublicationStatusEnum, RecordKindEnum, scalarOf } from "./records.js";
+import { DateTime } from "./scalars.js";
 
 enum RecordOrderField {
   CREATED = "created",
@@ -60,10 +57,23 @@ class RecordOrderInput {
 
 @InputType({ description: "From one time up to another; each may be left out." })
 export class DateTimeRange {
-  @Field(() => GraphQLISODateTime, { nullable: true, description: "At this time or later." })
+  @Field(() => DateTime, { nullable: true, description: "At this time or later." })
   since?: Date | null;
-  @Field(() => GraphQLISODateTime, { nullable: true, description: "Before this time." })
+  @Field(() => DateTime, { nullable: true, description: "Before this time." })
   before?: Date | null;
+}
+
+@InputType({
+  description:
+    "Conditions on a text; all that are given must hold. Upper and lower case are alike.",
+})
+class StringFilter implements TextFilter {
+  @Field(() => String, { nullable: true, description: "The whole text." })
+  equals?: string | null;
+  @Field(() => String, { nullable: true, description: "A part of the text." })
+  contains?: string | null;
+  @Field(() => String, { nullable: true, description: "The beginning of the text." })
+  startsWith?: string | null;
 }
 
 @InputType({
@@ -82,29 +92,18 @@ export class RecordFilter implements RecordFilterInput {
   @Field(() => RecordFilter, { nullable: true, description: "This does not hold." })
   not?: RecordFilter | null;
   @Field(() => [RecordKindEnum], { nullable: true, description: "Of one of these kinds." })
-  kind?: KindName[] | null;
-  @Field(() => String, { nullable: true, description: "Part of the name, without case." })
-  name?: string | null;
-  @Field(() => String, { nullable: true, description: "The whole name, without case." })
-  nameIs?: string | null;
-  @Field(() => String, { nullable: true, description: "Beginning of the name, without case." })
-  nameStartsWith?: string | null;
-  @Field(() => String, {
-    nullable: true,
-    description: "One of the keywords, upper and lower case alike.",
-  })
-  keyword?: string | null;
+  kinds?: KindName[] | null;
+  @Field(() => StringFilter, { nullable: true, description: "What the record is called." })
+  name?: StringFilter | null;
   @Field(() => [String], {
     nullable: true,
     description: "The record has one of these keywords, upper and lower case alike.",
   })
   keywords?: string[] | null;
-  @Field(() => ID, {
+  @Field(() => [ID], {
     nullable: true,
-    description: "User, group, organization or project that owns the records.",
+    description: "One of these users, groups, organizations and projects owns the record.",
   })
-  owner?: string | null;
-  @Field(() => [ID], { nullable: true, description: "One of these owns the record." })
   owners?: string[] | null;
   @Field(() => ID, {
     nullable: true,
@@ -130,12 +129,12 @@ export class RecordFilter implements RecordFilterInput {
     nullable: true,
     description: "The media type of the stored content is one of these.",
   })
-  format?: string[] | null;
+  formats?: string[] | null;
   @Field(() => [PublicationStatusEnum], {
     nullable: true,
     description: "The publication status is one of these.",
   })
-  status?: PublicationStatusEnum[] | null;
+  publicationStatus?: PublicationStatusEnum[] | null;
   @Field(() => DateTimeRange, { nullable: true, description: "When the record was created." })
   created?: DateTimeRange | null;
   @Field(() => DateTimeRange, { nullable: true, description: "When it was last changed." })
@@ -144,7 +143,7 @@ export class RecordFilter implements RecordFilterInput {
     nullable: true,
     description:
       "Deleted records, in place of others, by the time of their deletion. It stands in the " +
-      "outermost filter or in its and, together with kind, owner, group, crate, describedBy and " +
+      "outermost filter or in its and, together with kinds, owners, group, crate, describedBy and " +
       "times only.",
   })
   deleted?: DateTimeRange | null;
@@ -154,7 +153,7 @@ export class RecordFilter implements RecordFilterInput {
       "The licence is one of these: SPDX identifiers, or addresses. Both find a licence that is " +
       "known, however the record states it.",
   })
-  licence?: string[] | null;
+  licenses?: string[] | null;
   @Field(() => Int, {
     nullable: true,
     description:
@@ -190,12 +189,6 @@ export class RecordFilter implements RecordFilterInput {
       "Records that this crate describes: those that came with it, and those that it uses besides.",
   })
   describedBy?: string | null;
-  @Field(() => String, {
-    nullable: true,
-    description: "created, -created or name; in the outermost filter of a list of one kind.",
-    deprecationReason: "Use the argument orderBy.",
-  })
-  order?: string | null;
 }
 
 @ArgsType()
@@ -235,25 +228,11 @@ export function checkedRange({
   return { limit, backward: true, ...cursors };
 }
 
-const ORDERS = ["created", "-created", "name"];
-
-/**
- * The order that a list is asked for: by its own argument, or by the older member of the filter.
- * @throws ValidationError
- */
-export function orderOf({ filter, orderBy }: RecordsArguments): RecordOrder {
-  const older = filter?.order;
-  if (orderBy) {
-    if (older != null)
-      throw invalid(["query", "filter", "order"], "Value error, orderBy is given as well");
-    return { by: orderBy.field, descending: orderBy.direction === OrderDirection.DESC };
-  }
-  if (older == null) return { by: "created", descending: false };
-  const expected = "'created', '-created' or 'name'";
-  if (!ORDERS.includes(older))
-    throw invalid(["query", "order"], `Input should be ${expected}`, "literal_error", { expected });
-  return { by: older === "name" ? "name" : "created", descending: older === "-created" };
-}
+/** The order that a list is asked for: the oldest first unless it says another. */
+export const orderOf = ({ orderBy }: RecordsArguments): RecordOrder =>
+  orderBy
+    ? { by: orderBy.field, descending: orderBy.direction === OrderDirection.DESC }
+    : { by: "created", descending: false };
 
 export type RecordInput = Record<string, unknown>;
 

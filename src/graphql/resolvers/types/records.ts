@@ -1,16 +1,7 @@
 /** Types of records, and enums whose values are described. */
 import "reflect-metadata";
 import { GraphQLJSON } from "graphql-scalars";
-import {
-  Field,
-  Float,
-  GraphQLISODateTime,
-  ID,
-  Int,
-  InterfaceType,
-  ObjectType,
-  registerEnumType,
-} from "type-graphql";
+import { Field, Float, ID, Int, InterfaceType, ObjectType, registerEnumType } from "type-graphql";
 import { connectionsOf } from "../../../model/connections.js";
 import { instantOf } from "../../../model/dates.js";
 import {
@@ -21,7 +12,7 @@ import {
   listOf,
 } from "../../../model/field.js";
 import { KIND_NAMES, type Kind, type KindName, publicView } from "../../../model/kind.js";
-import { KINDS } from "../../../model/kinds.js";
+import { constantOf, KINDS } from "../../../model/kinds.js";
 import { labelOf } from "../../../model/labels.js";
 import { textOf, wholeTextOf } from "../../../model/texts.js";
 import type { ContentState } from "../../../services/files/content.js";
@@ -29,6 +20,7 @@ import { TEXT_FORMATS } from "../../../services/formats/read.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
 import { edgeTo, connectionTo } from "./pages.js";
 import { PreviewUnion } from "./previews.js";
+import { DateTime } from "./scalars.js";
 
 /** GraphQL name of a value: the value in the code, and what it means. */
 type Values<V extends string> = Readonly<Record<string, readonly [value: V, description: string]>>;
@@ -50,22 +42,38 @@ export function describedEnum<V extends string>(
   return type;
 }
 
-/** `DATASET`, `DATADOWNLOAD` …: the kinds by their names in the model. */
+/** `DATASET`, `DATA_DOWNLOAD` …: the kinds by their types. */
 export const RecordKindEnum = describedEnum<KindName>(
   "RecordKind",
-  "Kinds of records, by the name of their path.",
+  "Kinds of records, by their types.",
   Object.fromEntries(
-    KIND_NAMES.map((kind) => [kind.toUpperCase(), [kind, KINDS[kind].description] as const]),
+    KIND_NAMES.map((kind) => [
+      constantOf(KINDS[kind].typeName),
+      [kind, KINDS[kind].description] as const,
+    ]),
   ),
 );
+
+/** Formats whose names are several words, which `?format=` writes together. */
+const FORMAT_CONSTANTS: Readonly<Record<string, string>> = {
+  datacitejson: "DATACITE_JSON",
+  dublincore: "DUBLIN_CORE",
+  jsonld: "JSON_LD",
+  nquads: "N_QUADS",
+  ntriples: "N_TRIPLES",
+  provn: "PROV_N",
+  rdfxml: "RDF_XML",
+  rocrate: "RO_CRATE",
+  schemaorg: "SCHEMA_ORG",
+};
 
 /** The formats of records that are text. */
 export const RecordFormatEnum = describedEnum(
   "RecordFormat",
-  "Formats of records as text, by their names in `?format=`.",
+  "Formats of records as text.",
   Object.fromEntries(
     TEXT_FORMATS.map(({ name, label, description }) => [
-      name.toUpperCase(),
+      FORMAT_CONSTANTS[name] ?? name.toUpperCase(),
       [name, `${label}. ${description}`] as const,
     ]),
   ),
@@ -269,11 +277,11 @@ export abstract class RecordNode extends Node {
   get revision(): number | null {
     return this.stored?.revision ?? null;
   }
-  @Field(() => GraphQLISODateTime, { nullable: true, description: "When it was stored first." })
+  @Field(() => DateTime, { nullable: true, description: "When it was stored first." })
   get createdAt(): Date | null {
     return this.stored ? new Date(this.stored.createdAt) : null;
   }
-  @Field(() => GraphQLISODateTime, { nullable: true, description: "When it was last changed." })
+  @Field(() => DateTime, { nullable: true, description: "When it was last changed." })
   get modifiedAt(): Date | null {
     return this.stored ? new Date(this.stored.modifiedAt) : null;
   }
@@ -288,7 +296,7 @@ export abstract class RecordNode extends Node {
   get embargoedUntil(): string | null {
     return this.stored?.embargoedUntil ?? null;
   }
-  @Field(() => GraphQLISODateTime, {
+  @Field(() => DateTime, {
     nullable: true,
     description: "The same as a time: a date is the beginning of its day, UTC.",
   })
@@ -297,7 +305,7 @@ export abstract class RecordNode extends Node {
     const instant = until == null ? undefined : instantOf(until);
     return instant === undefined ? null : new Date(instant);
   }
-  @Field(() => GraphQLISODateTime, {
+  @Field(() => DateTime, {
     nullable: true,
     description:
       "When it was deleted; null of a live record. Of a deleted record this, the next three, id, " +
@@ -446,8 +454,11 @@ function objectType(typeName: string, description: string, hasContent = false): 
 /** The declared fields of a kind that do not lead to other records. */
 function addScalars(kind: Kind, type: NodeClass): void {
   const connections = connectionsOf(kind.name);
+  const linked = new Set(Object.values(connections).flatMap(({ out }) => out));
   for (const [name, field] of Object.entries(kind.fields)) {
-    if (hiddenField(name, field) || Object.hasOwn(connections, name)) continue;
+    // Lists that are filled from the other side have a connection, `rocrates` that of `roCrates`.
+    const isLink = Object.hasOwn(connections, name) || (field.backlink && linked.has(field.term));
+    if (isLink || hiddenField(name, field)) continue;
     const many = field.json === "stringList" || field.json === "stringOrList";
     Object.defineProperty(type.prototype, name, {
       configurable: true,

@@ -17,7 +17,7 @@ async function overview({ ask, viewer }: PageRequest): Promise<Page> {
       <section>
         <ul class="numbers">
           {statuses.groups.map(
-            ({ status, count, bytes }) =>
+            ({ publicationStatus: status, count, bytes }) =>
               status && (
                 <li>
                   <a href={`/my/records?status=${status}`}>
@@ -57,7 +57,7 @@ async function overview({ ask, viewer }: PageRequest): Promise<Page> {
         )}
         {crates.totalCount > crates.nodes.length && (
           <p>
-            <a href={`/search?owner=${encodeURIComponent(viewer!.id)}&kind=ROCRATE`}>
+            <a href={`/search?owner=${encodeURIComponent(viewer!.id)}&kind=RO_CRATE`}>
               All {countText(crates.totalCount)} crates
             </a>
           </p>

@@ -364,7 +364,7 @@ function Choice({
 
 /** Groups, organizations and projects have a page of their own: records belong to them. */
 const OTHERS: NonNullable<MyRecordsQueryVariables["filter"]> = {
-  not: { kind: ["GROUP", "ORGANIZATION", "PROJECT"] },
+  not: { kinds: ["GROUP", "ORGANIZATION", "PROJECT"] },
 };
 
 async function records(request: PageRequest, outcome?: Outcome, problem?: string): Promise<Page> {
@@ -373,10 +373,10 @@ async function records(request: PageRequest, outcome?: Outcome, problem?: string
   const group = query.get("group");
   const before = query.get("before");
   const conditions: NonNullable<MyRecordsQueryVariables["filter"]>[] = [
-    group === null || group === "" ? { owner: viewer!.id } : { group },
+    group === null || group === "" ? { owners: [viewer!.id] } : { group },
     OTHERS,
     ...(status !== null && Object.hasOwn(STATUSES, status)
-      ? [{ status: [status as "DRAFT"] }]
+      ? [{ publicationStatus: [status as "DRAFT"] }]
       : []),
   ];
   const { records: page, me } = await ask(MyRecordsDocument, {

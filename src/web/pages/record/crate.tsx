@@ -9,6 +9,7 @@ import {
   type ShapePageQuery,
 } from "../../documents.js";
 import { nameText } from "../../../model/labels.js";
+import { kindOf } from "../../format.js";
 import { counted, countText, kindText, labelOf, shortened } from "../../words.js";
 import type { Page, PageRequest, Route } from "../../page.js";
 import { pathOf, recordPath, withQuery } from "../../paths.js";
@@ -85,7 +86,7 @@ export function Scorecard({ id, score, history }: ScorecardProps) {
         </p>
       </Section>
     );
-  const { met, partly, total } = score.score;
+  const { met, partly, total } = score.totals;
   return (
     <Section id="score" title="AI-readiness" count={`${met} of ${total} met, ${partly} partly`}>
       <div class="scroll" tabIndex={0} role="region" aria-label="AI-readiness">
@@ -197,7 +198,7 @@ export function Datasheet({ id, sections, subcrates }: DatasheetProps) {
           </ul>
           {subcrates!.pageInfo.hasNextPage && (
             <p>
-              <a href={contentsPath(id, "ROCRATE")}>All crates in it</a>
+              <a href={contentsPath(id, "rocrate")}>All crates in it</a>
             </p>
           )}
         </>
@@ -353,4 +354,4 @@ export const crateRoutes: readonly Route[] = [
 
 /** The address of all records of a crate, or of those of a kind. */
 const contentsPath = (id: string, kind?: string): string =>
-  withQuery(recordPath(id, "related"), { relation: "contents", kind: kind?.toLowerCase() });
+  withQuery(recordPath(id, "related"), { relation: "contents", kind: kind && kindOf(kind) });

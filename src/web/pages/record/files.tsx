@@ -117,7 +117,7 @@ function EntryRow({ crate, entry }: { crate: string; entry: Entry }) {
     : withQuery(recordPath(id, "preview"), { crate });
   const link = (
     <a href={record ? recordPath(record.id) : preview}>
-      <KindGlyph kind={record?.kind ?? "DATADOWNLOAD"} />
+      <KindGlyph kind={record?.kind ?? "DATA_DOWNLOAD"} />
       {shown}
     </a>
   );

@@ -126,7 +126,7 @@ export function Provenance({ record, picture }: ProvenanceProps) {
   return (
     <Section
       id="provenance"
-      title={record.kind === "ROCRATE" ? "From inputs to results" : "Where it came from"}
+      title={record.kind === "RO_CRATE" ? "From inputs to results" : "Where it came from"}
     >
       {drawn && (
         <figure class="picture">

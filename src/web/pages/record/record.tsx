@@ -288,7 +288,7 @@ function Crumb({ record, kind }: { record: PageRecord; kind: KindName }) {
       {record.crate ? (
         <RecordLink record={record.crate} glyph />
       ) : (
-        <a href={browsePath(kind)}>{kindText(kind.toUpperCase(), true)}</a>
+        <a href={browsePath(kind)}>{kindText(kind, true)}</a>
       )}{" "}
       <span aria-hidden="true">›</span>
     </nav>
@@ -402,8 +402,8 @@ function CrateParts({ record, crate }: { record: PageRecord; crate: CratePartsFr
   );
 }
 
-const scoreText = ({ score }: NonNullable<CratePartsFragment["score"]>): string =>
-  `${score.met} of ${score.total}`;
+const scoreText = ({ totals }: NonNullable<CratePartsFragment["score"]>): string =>
+  `${totals.met} of ${totals.total}`;
 
 interface CrateDownloadsProps {
   addresses: CratePartsFragment["addresses"];

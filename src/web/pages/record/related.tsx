@@ -1,7 +1,8 @@
 /** Records around a record, and references of a crate that lead nowhere. */
 import { ServiceError } from "../../../errors.js";
 import { CONNECTIONS } from "../../../model/connections.js";
-import { KINDS } from "../../../model/kinds.js";
+import type { KindName } from "../../../model/kind.js";
+import { constantOf, KINDS } from "../../../model/kinds.js";
 import { Empty, Notice, Outside, Pager } from "../../components.js";
 import { KindLabel, RecordCard, RecordLink } from "../../record-components.js";
 import {
@@ -15,6 +16,7 @@ import {
   RelatedPageDocument,
 } from "../../documents.js";
 import { nameText } from "../../../model/labels.js";
+import { kindConstant } from "../../format.js";
 import { counted, countText, kindText, labelOf, shortened } from "../../words.js";
 import type { Page, PageRequest, Route } from "../../page.js";
 import { recordPath, withQuery } from "../../paths.js";
@@ -22,13 +24,7 @@ import { own, pageOf } from "../my/frame.js";
 
 /** Relations by their names in addresses: `used_by`. */
 const RELATIONS: ReadonlyMap<string, string> = new Map(
-  Object.keys(CONNECTIONS).map((name) => [
-    name
-      .replace(/([a-z])([A-Z])/g, "$1_$2")
-      .replace(/([A-Z])([A-Z][a-z])/g, "$1_$2")
-      .toLowerCase(),
-    name,
-  ]),
+  Object.keys(CONNECTIONS).map((name) => [constantOf(name).toLowerCase(), name]),
 );
 
 /** All records of one relation of a record, for example all that used it. */
@@ -36,12 +32,12 @@ async function related(request: PageRequest): Promise<Page> {
   const { params, query } = request;
   const id = params["ark"]!;
   const relation = query.get("relation") ?? "";
-  if (relation === "owner") return listed(request, "Records", { owner: id });
+  if (relation === "owner") return listed(request, "Records", { owners: [id] });
   if (relation === "contents") {
     const kind = kindAsked(query.get("kind"));
     return listed(request, kind === null ? "Contents" : kindText(kind, true), {
       describedBy: id,
-      ...(kind === null ? {} : { kind: [kind] }),
+      ...(kind === null ? {} : { kinds: [kind] }),
     });
   }
   const name = RELATIONS.get(relation);
@@ -99,7 +95,7 @@ async function related(request: PageRequest): Promise<Page> {
 
 /** A kind as an address names it: `?kind=dataset`. */
 const kindAsked = (text: string | null): RecordKind | null =>
-  text !== null && Object.hasOwn(KINDS, text) ? (text.toUpperCase() as RecordKind) : null;
+  text !== null && Object.hasOwn(KINDS, text) ? kindConstant(text as KindName) : null;
 
 const ON_A_PAGE = 30;
 
