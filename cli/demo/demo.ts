@@ -80,7 +80,7 @@ function whatNext(url: string, token: string, { crate, result }: Made): string {
     `curl -s ${url}/${crate}`,
     `curl -s -H "Authorization: Bearer $TOKEN" ${url}/datadownload/${result}/download`,
     `curl -s -H "Authorization: Bearer $TOKEN" -OJ ${url}/rocrate/archived/download/${crate}`,
-    `curl -s -H "Content-Type: application/json" -d '{"query":"{ evidenceGraph(id: ` +
+    `curl -s -H "Content-Type: application/json" -d '{"query":"{ evidence(id: ` +
       `\\"${result}\\") { nodes { name } } }"}' ${url}/graphql`,
   ];
   return [

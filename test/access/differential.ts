@@ -175,7 +175,7 @@ const KINDS_OF: Partial<Record<KindName, [field: string, list: string]>> = {
   software: ["software", "softwareList"],
   dataset: ["dataset", "datasets"],
   computation: ["computation", "computations"],
-  evidencegraph: ["evidenceGraphRecord", "evidenceGraphs"],
+  evidencegraph: ["evidenceGraph", "evidenceGraphs"],
   rocrate: ["roCrate", "roCrates"],
   datadownload: ["dataDownload", "dataDownloads"],
   schema: ["schema", "schemas"],
@@ -191,7 +191,7 @@ const operationOf = (id: string): ContractOperation =>
 
 const RECORD =
   "id name description document additionalProperties publicationStatus owner { id name " +
-  "description document additionalProperties } history(first: 5) { nodes { revision by " +
+  "description document additionalProperties } revisions(first: 5) { nodes { number by " +
   "changed } }";
 const SUBMISSION = "submissionUUID status rocrateIdentifier sha256";
 
@@ -330,7 +330,7 @@ const REST: Record<string, Row> = {
   query_evidence: {
     read: true,
     queries: ["", "?direction=both", "?format=prov-json", "?format=dot", "?format=svg"],
-    twin: "evidenceGraph",
+    twin: "evidence",
   },
   evidence_impact: { read: true, twin: "impact" },
   evidence_path: { read: true, queries: ["?to=ark:99999/world-deleted"] },
@@ -379,14 +379,14 @@ const QUERIES: Record<string, string> = {
   ),
   record: `query ($id: ID!) { record(id: $id) { ${RECORD} rdf erc } }`,
   revision:
-    "query ($id: ID!) { revision(id: $id, revision: 1) { document differences { before after } } }",
+    "query ($id: ID!) { revision(id: $id, number: 1) { document differences { before after } } }",
   revisions:
     "query ($id: ID!) { revisions(id: $id) { nodes { document differences { before after } } } }",
   health: "{ health { ok ready checks { part state } lag } }",
   nodes: `query ($id: ID!) { nodes(ids: [$id]) { id ... on Record { ${RECORD} } } }`,
   records: `{ records(first: 200) { totalCount nodes { ${RECORD} } } }`,
   recordStatistics:
-    "{ recordStatistics(by: [OWNER, STATUS, FORMAT]) { groups { status format count bytes owner { " +
+    "{ recordStatistics(by: [OWNER, PUBLICATION_STATUS, FORMAT]) { groups { publicationStatus format count bytes owner { " +
     "id name } } } }",
   node: `query ($id: ID!) { node(id: $id) { id ... on Record { ${RECORD} } } }`,
   me: `{ me { ${RECORD} } }`,
@@ -395,8 +395,8 @@ const QUERIES: Record<string, string> = {
   registryFigures: "{ registryFigures { accounts records queued running } }",
   aiReadyScore: "query ($id: ID!) { aiReadyScore(id: $id) { __typename } }",
   impact: "query ($id: ID!) { impact(id: $id) { id total byOwner { owner name } } }",
-  evidenceGraph:
-    "query ($id: ID!) { evidenceGraph(id: $id, direction: BOTH) { document dangling nodes { " +
+  evidence:
+    "query ($id: ID!) { evidence(id: $id, direction: BOTH) { document dangling nodes { " +
     `${RECORD} } } }`,
   preview:
     "query ($id: ID!) { preview(id: $id) { ... on TextPreview { text } ... on NoPreview { about } } }",

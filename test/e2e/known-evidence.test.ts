@@ -166,11 +166,11 @@ describe.skipIf(!present)("known facts about real crates", () => {
         expect(pairs).toContain(`${chain[index]} ${node}`);
 
       const { body } = await taken.registry.graphql(
-        "query ($id: ID!) { evidenceGraph(id: $id) { edges { source name target } } }",
+        "query ($id: ID!) { evidence(id: $id) { edges { source name target } } }",
         { id: output },
       );
       const asJsonLd = new Map<string, Json>();
-      for (const { source, name, target } of body["data"].evidenceGraph.edges) {
+      for (const { source, name, target } of body["data"].evidence.edges) {
         const node = asJsonLd.get(source) ?? asJsonLd.set(source, { "@id": source }).get(source)!;
         (node[name] ??= []).push({ "@id": target });
       }

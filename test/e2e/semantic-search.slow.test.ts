@@ -91,13 +91,13 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
 
   test("over GraphQL as well", async () => {
     const { body } = await at.graphql(
-      "query ($q: String!) { search(query: $q, mode: SEMANTIC) { totalResults results { " +
-        "score record { name } } } }",
+      "query ($q: String!) { search(query: $q, mode: SEMANTIC) { totalCount edges { " +
+        "score node { name } } } }",
       { q: TUMOURS },
     );
     expect(body["errors"]).toBeUndefined();
-    expect(body["data"].search.results[0]).toMatchObject({
-      record: { name: "Fluorescence images of carcinoma" },
+    expect(body["data"].search.edges[0]).toMatchObject({
+      node: { name: "Fluorescence images of carcinoma" },
       score: expect.any(Number),
     });
   });

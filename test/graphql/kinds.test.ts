@@ -173,7 +173,7 @@ describe("models, samples, instruments, experiments and annotations of a crate",
       `{ mlModels { totalCount nodes { name mlTask } }
         records(filter: { kinds: [SAMPLE, INSTRUMENT, EXPERIMENT, ANNOTATION] }) { nodes { name } }
         recordStatistics(by: [KIND]) { groups { kind count } }
-        search(query: "outlines", type: "MLModel") { totalResults } }`,
+        search(query: "outlines", filter: { kinds: ML_MODEL }) { totalCount } }`,
     );
     expect(mlModels).toEqual({
       totalCount: 2,
@@ -186,7 +186,7 @@ describe("models, samples, instruments, experiments and annotations of a crate",
         { kind: "EXPERIMENT", count: 1 },
       ]),
     );
-    expect(search.totalResults).toBe(1);
+    expect(search.totalCount).toBe(1);
     for (const [path, name] of [
       ["/experiment", "Staining"],
       ["/sample", "Plate"],
@@ -212,14 +212,14 @@ describe("models, samples, instruments, experiments and annotations of a crate",
   });
 
   it("support what they were used for, with their classes in the graph", async () => {
-    const { evidenceGraph } = await ask(
-      `query ($id: ID!) { evidenceGraph(id: $id) { document nodes(kinds: [EXPERIMENT, SAMPLE]) { name } } }`,
+    const { evidence } = await ask(
+      `query ($id: ID!) { evidence(id: $id) { document nodes(kinds: [EXPERIMENT, SAMPLE]) { name } } }`,
       { id: ids["Outline finder"] },
     );
     const types = Object.fromEntries(
-      (evidenceGraph.document["@graph"] as Json[]).map((node) => [node["name"], node["@type"]]),
+      (evidence.document["@graph"] as Json[]).map((node) => [node["name"], node["@type"]]),
     );
-    expect((evidenceGraph.nodes as Json[]).map(({ name }) => name as string).sort()).toEqual([
+    expect((evidence.nodes as Json[]).map(({ name }) => name as string).sort()).toEqual([
       "Plate",
       "Staining",
     ]);

@@ -101,7 +101,7 @@ describe("a document", () => {
       ),
     ).toContain("first");
     expect(
-      await refused(`{ record(id: "x") { history(first: 1000) { nodes { revision } } } }`),
+      await refused(`{ record(id: "x") { revisions(first: 1000) { nodes { number } } } }`),
     ).toBe("answered");
   });
 });

@@ -137,9 +137,9 @@ test("a record names its crate, its creators, and whether the caller may change 
 });
 
 test("a revision names who made it as a record", async () => {
-  const { history } = await record<{ history: { nodes: { byRecord: Linked }[] } }>(
+  const { revisions } = await record<{ revisions: { nodes: { byRecord: Linked }[] } }>(
     crate,
-    "history { nodes { byRecord { id name } } }",
+    "revisions { nodes { byRecord { id name } } }",
   );
-  expect(history.nodes[0]!.byRecord).toEqual({ id: ada.id, name: "Ada" });
+  expect(revisions.nodes[0]!.byRecord).toEqual({ id: ada.id, name: "Ada" });
 });

@@ -95,7 +95,7 @@ describe("publication", () => {
   const publish =
     "mutation ($id: ID!, $status: PublicationStatus!, $until: String) { publish(id: $id, " +
     "publicationStatus: $status, embargoedUntil: $until) { id publicationStatus " +
-    "embargoedUntil revision history { nodes { action } } } }";
+    "embargoedUntil revision revisions { nodes { action } } } }";
   test("sets a status as a revision", async () => {
     const id = await made("dataset");
     const { body } = await registry.graphql(
@@ -108,7 +108,7 @@ describe("publication", () => {
       publicationStatus: "EMBARGOED",
       embargoedUntil: "2030-01-01",
       revision: 2,
-      history: { nodes: [{ action: "PUBLISH" }, { action: "CREATE" }] },
+      revisions: { nodes: [{ action: "PUBLISH" }, { action: "CREATE" }] },
     });
     expect((await registry.ask(`/publish/${id}`)).body).toMatchObject({
       publicationStatus: "EMBARGOED",

@@ -179,7 +179,7 @@ describe("a page", () => {
     const run = await make("computation", { usedDataset: "ark:12345/elsewhere" });
     const { body } = await server.graphql(
       `{ computation(id: "${run}") { usedDataset { nodes { __typename id kind name revision ` +
-        "owner { id } document history { nodes { revision } } } } } }",
+        "owner { id } document revisions { nodes { number } } } } } }",
     );
     expect(body.data).toEqual({
       computation: {
@@ -193,7 +193,7 @@ describe("a page", () => {
               revision: null,
               owner: null,
               document: null,
-              history: { nodes: [] },
+              revisions: { nodes: [] },
             },
           ],
         },
@@ -208,24 +208,18 @@ describe("a page", () => {
     let after: string | null = null;
     do {
       const { body }: { body: Json } = await server.graphql(
-        `query ($after: String) { evidenceGraph(id: "${whole}", first: 2, after: $after) {
-          nodes { id } truncated endCursor pageInfo {
+        `query ($after: String) { evidence(id: "${whole}", first: 2, after: $after) {
+          nodes { id } pageInfo {
             hasNextPage hasPreviousPage startCursor endCursor } } }`,
         { after },
       );
       expect(body["errors"]).toBeUndefined();
-      const { nodes, truncated, endCursor, pageInfo } = body["data"].evidenceGraph as {
+      const { nodes, pageInfo } = body["data"].evidence as {
         nodes: { id: string }[];
-        truncated: boolean;
-        endCursor: string | null;
         pageInfo: Connection["pageInfo"];
       };
-      expect(pageInfo).toEqual({
-        hasNextPage: truncated,
-        hasPreviousPage: after !== null,
-        startCursor: null,
-        endCursor,
-      });
+      expect(pageInfo).toMatchObject({ hasPreviousPage: after !== null, startCursor: null });
+      expect(pageInfo.endCursor !== null).toBe(pageInfo.hasNextPage);
       found.push(...nodes.map(({ id }) => id));
       after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
       expect(found.length).toBeLessThan(20);
@@ -241,15 +235,15 @@ describe("a page", () => {
     const whole = await make("dataset", { generatedBy: [run] });
     const read = async (field: string, selection: string, args = "") => {
       const { body }: { body: Json } = await server.graphql(
-        `{ evidenceGraph(id: "${whole}") { ${field}${args === "" ? "" : `(${args})`} {
+        `{ evidence(id: "${whole}") { ${field}${args === "" ? "" : `(${args})`} {
           totalCount nodes { ${selection} } edges { cursor node { ${selection} } }
           pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`,
       );
-      return body["errors"] ?? body["data"].evidenceGraph[field];
+      return body["errors"] ?? body["data"].evidence[field];
     };
     for (const [field, selection, count] of [
       ["records", "id kind", 7],
-      ["statements", "source name target", 7],
+      ["links", "source name target", 7],
     ] as const) {
       const all = await read(field, selection);
       expect(all.nodes).toHaveLength(count);

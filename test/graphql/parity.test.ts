@@ -52,16 +52,16 @@ describe("revisions", () => {
 
   it("have the document that REST returns for the revision", async () => {
     const { revision } = await ask(
-      "query ($id: ID!) { revision(id: $id, revision: 2) { revision action by document } }",
+      "query ($id: ID!) { revision(id: $id, number: 2) { number action by document } }",
       { id: ark },
     );
-    expect(revision).toMatchObject({ revision: 2, action: "UPDATE", by: ada.ark });
+    expect(revision).toMatchObject({ number: 2, action: "UPDATE", by: ada.ark });
     expect(revision.document).toEqual(JSON.parse(await text(`/${ark}?revision=2`)));
   });
 
   it("say what differs between any two of them, with both values", async () => {
     const { revision } = await ask(
-      `query ($id: ID!) { revision(id: $id, revision: 5) {
+      `query ($id: ID!) { revision(id: $id, number: 5) {
         differences(since: 2) { pointer kind before after } } }`,
       { id: ark },
     );
@@ -80,15 +80,15 @@ describe("revisions", () => {
     expect(revision.differences).toHaveLength(3);
     const { revisions } = await ask(
       `query ($id: ID!) { revisions(id: $id, first: 2) { totalCount nodes {
-        revision differences { pointer } } } }`,
+        number differences { pointer } } } }`,
       { id: ark },
     );
-    expect(revisions).toMatchObject({ totalCount: 5, nodes: [{ revision: 5 }, { revision: 4 }] });
+    expect(revisions).toMatchObject({ totalCount: 5, nodes: [{ number: 5 }, { number: 4 }] });
     expect(revisions.nodes[1].differences).toEqual([{ pointer: "/name" }]);
   });
 
   it("refuse a later revision to compare with, and one that does not exist", async () => {
-    const query = `query ($id: ID!, $since: Int!) { revision(id: $id, revision: 2) {
+    const query = `query ($id: ID!, $since: Int!) { revision(id: $id, number: 2) {
       differences(since: $since) { pointer } } }`;
     for (const since of [2, 9])
       expect(codeOf(await registry.graphql(query, { id: ark, since }))).toBe("VALIDATION");
@@ -96,7 +96,7 @@ describe("revisions", () => {
       expect(codeOf(await registry.graphql(query, { id: ark, since }))).toBe("NOT_FOUND");
     expect(
       codeOf(
-        await registry.graphql("query ($id: ID!) { revision(id: $id, revision: 77) { action } }", {
+        await registry.graphql("query ($id: ID!) { revision(id: $id, number: 77) { action } }", {
           id: ark,
         }),
       ),
@@ -115,7 +115,7 @@ describe("revisions", () => {
   });
 
   it("of a user hide private members from everybody else", async () => {
-    const query = `query ($id: ID!) { revision(id: $id, revision: 1) { document } }`;
+    const query = `query ($id: ID!) { revision(id: $id, number: 1) { document } }`;
     expect((await ask(query, { id: ada.ark }, ada.token))["revision"].document).toHaveProperty(
       "email",
     );
@@ -238,7 +238,7 @@ describe("a crate", () => {
 
   it("has the score that is stored, null before, and its history", async () => {
     const query = `query ($id: ID!) { roCrate(id: $id) { revision
-      score { revision score { met partly total } } scoreHistory { revision met partly total } } }`;
+      score { revision totals { met partly total } } scoreHistory { revision met partly total } } }`;
     const { body: root } = await registry.ask(`/${crate}`);
     await replaced(crate, { ...root, version: "2.0" });
     expect((await ask(query, { id: crate }))["roCrate"].score).toBeNull();
@@ -249,7 +249,7 @@ describe("a crate", () => {
     expect(roCrate.score.revision).toBe(roCrate.revision);
     expect(roCrate.scoreHistory.slice(-2)).toEqual([
       { revision: first["revision"], ...(first["score"] as Json) },
-      { revision: roCrate.revision, ...roCrate.score.score },
+      { revision: roCrate.revision, ...roCrate.score.totals },
     ]);
     const rest = JSON.parse(await text(`/rocrate/ai-ready-score/${crate}/history`)) as Json[];
     expect(rest.map(({ computedAt: _at, ...point }) => point)).toEqual(roCrate.scoreHistory);
@@ -424,7 +424,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   upload_datadownload: ["Mutation.uploadContent"],
   publish: ["Mutation.publish"],
   publication_status: ["Record.publicationStatus"],
-  query_evidence: ["Query.evidenceGraph", "Query.evidencePicture", "Query.evidenceNearby"],
+  query_evidence: ["Query.evidence", "Query.evidencePicture", "Query.evidenceNearby"],
   evidence_impact: ["Query.impact"],
   evidence_path: ["Query.supportPath"],
   reserve_doi: ["Mutation.reserveDoi"],

@@ -69,12 +69,12 @@ describe("the store reads of one query", () => {
 
   test("do not include an evidence graph's nodes unless they are requested", async () => {
     const { reads: few } = await reads(
-      `{ evidenceGraph(id: "ark:99999/world-dataset-3") { edges { name } } }`,
+      `{ evidence(id: "ark:99999/world-dataset-3") { edges { name } } }`,
     );
     const { data } = await reads(
-      `{ evidenceGraph(id: "ark:99999/world-dataset-3") { nodes { id name } } }`,
+      `{ evidence(id: "ark:99999/world-dataset-3") { nodes { id name } } }`,
     );
     expect(few["findMany"] ?? 0).toBeLessThanOrEqual(1);
-    expect(data["evidenceGraph"].nodes.map((node: Json) => node["name"])).toContain("Program");
+    expect(data["evidence"].nodes.map((node: Json) => node["name"])).toContain("Program");
   });
 });

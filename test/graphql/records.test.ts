@@ -32,7 +32,6 @@ function inputOf(kind: keyof typeof KINDS, body: JsonObject): JsonObject {
   return { ...input, additionalProperties: more };
 }
 const field = (kind: keyof typeof KINDS) => {
-  if (kind === "evidencegraph") return "evidenceGraphRecord";
   const { typeName } = KINDS[kind];
   const abbreviation = ["RO", "ML"].find((letters) => typeName.startsWith(letters));
   const first = abbreviation ?? typeName[0]!;
@@ -98,7 +97,7 @@ describe("the schema", () => {
         "publicationStatus",
         "document",
         "additionalProperties",
-        "history",
+        "revisions",
       ])
         expect(fields.has(name), `${kind.typeName}.${name}`).toBe(true);
       for (const [name, spec] of Object.entries(kind.fields))
@@ -147,7 +146,7 @@ describe.each(WRITABLE)("a %s", (kind) => {
     const alias = String(body["@id"]).replace("ark:", "https://n2t.net/ark:/");
     const read = await server.graphql<Record<string, unknown>>(
       `query ($id: ID!) { ${field(kind)}(id: $id) { id name owner { id } ` +
-        "additionalProperties history { nodes { revision action by changed } } } record(id: " +
+        "additionalProperties revisions { nodes { number action by changed } } } record(id: " +
         "$id) { id } node(id: $id) { id } }",
       { id: alias },
     );
@@ -164,10 +163,10 @@ describe.each(WRITABLE)("a %s", (kind) => {
           // A property that the kind does not list.
           ...(kind === "software" ? { author: body["author"]! } : {}),
         },
-        history: {
+        revisions: {
           nodes: [
-            { revision: 2, action: "UPDATE", by: ada.id, changed: ["/name"] },
-            { revision: 1, action: "CREATE", by: ada.id, changed: [] },
+            { number: 2, action: "UPDATE", by: ada.id, changed: ["/name"] },
+            { number: 1, action: "CREATE", by: ada.id, changed: [] },
           ],
         },
       },
@@ -396,17 +395,17 @@ it("an evidence graph has the same nodes and edges as over REST", async () => {
     json: bodyOf("computation", ada.id, { generated: [dataset.body["@id"]!] }),
   });
   const { body } = await server.graphql<{
-    evidenceGraph: { nodes: { id: string }[]; edges: JsonObject[]; document: JsonObject };
+    evidence: { nodes: { id: string }[]; edges: JsonObject[]; document: JsonObject };
   }>(
-    "query ($id: ID!) { evidenceGraph(id: $id) { nodes { id kind } edges { source name " +
-      "target } truncated document } }",
+    "query ($id: ID!) { evidence(id: $id) { nodes { id kind } edges { source name " +
+      "target } document } }",
     { id: dataset.body["@id"] },
   );
   expect(body).not.toHaveProperty("errors");
-  expect(body.data.evidenceGraph.nodes.map(({ id }) => id)).toEqual(
+  expect(body.data.evidence.nodes.map(({ id }) => id)).toEqual(
     expect.arrayContaining([dataset.body["@id"], run.body["@id"]]),
   );
-  expect(body.data.evidenceGraph.edges).toContainEqual({
+  expect(body.data.evidence.edges).toContainEqual({
     source: run.body["@id"],
     name: "generated",
     target: dataset.body["@id"],
@@ -415,5 +414,5 @@ it("an evidence graph has the same nodes and edges as over REST", async () => {
     (await server.request("GET", `/evidencegraph/query/${String(dataset.body["@id"])}`)).body[
       "@graph"
     ],
-  ).toEqual(body.data.evidenceGraph.document["@graph"]);
+  ).toEqual(body.data.evidence.document["@graph"]);
 });

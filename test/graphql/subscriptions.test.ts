@@ -155,7 +155,7 @@ describe("operations over a WebSocket", () => {
       },
     ]);
     await expect(
-      ask(`{ record(id: "x") { history(first: 1000) { nodes { revision } } } }`),
+      ask(`{ record(id: "x") { revisions(first: 1000) { nodes { number } } } }`),
     ).rejects.toMatchObject([{ message: expect.stringContaining("GRAPHQL_MAX_COST") }]);
     await expect(ask("{ nothingOfTheKind }")).rejects.toMatchObject([
       { extensions: { code: "GRAPHQL_VALIDATION_FAILED" } },
@@ -249,7 +249,7 @@ describe("operations over server-sent events", () => {
     ]);
     expect(
       await eventsOf(
-        await stream(`{ record(id: "x") { history(first: 1000) { nodes { revision } } } }`),
+        await stream(`{ record(id: "x") { revisions(first: 1000) { nodes { number } } } }`),
       ),
     ).toMatchObject([
       { data: { errors: [{ extensions: { code: "QUERY_TOO_COSTLY" } }] } },

@@ -61,13 +61,13 @@ describe.skipIf(!installed && maySkip)("OpenLineage's own client", () => {
     const [software] = computation["usedSoftware"] as string[];
     const { body: asked } = await registry.graphql(
       `query ($id: ID!) { dataset(id: $id) { name generatedBy { nodes { id } } }
-        evidenceGraph(id: $id) { nodes { id } } }`,
+        evidence(id: $id) { nodes { id } } }`,
       { id: output },
     );
     expect(asked["data"]).toMatchObject({
       dataset: { name: "lab.public.counts", generatedBy: { nodes: [{ id: run }] } },
     });
-    expect(asked["data"].evidenceGraph.nodes.map(({ id }: Json) => id).toSorted()).toEqual(
+    expect(asked["data"].evidence.nodes.map(({ id }: Json) => id).toSorted()).toEqual(
       [output, run, input, software].toSorted(),
     );
     const { body: document } = await registry.ask(`/${output}`);

@@ -53,7 +53,7 @@ describe("a deleted record is answered with one body everywhere", () => {
 
   it("GraphQL has the same members in its extensions", async () => {
     const { body } = await server.graphql(
-      "query ($id: ID!) { evidenceGraph(id: $id) { nodes { id } } }",
+      "query ($id: ID!) { evidence(id: $id) { nodes { id } } }",
       { id: ark },
     );
     expect(body.errors![0]!.extensions).toMatchObject({

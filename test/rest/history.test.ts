@@ -179,15 +179,15 @@ describe("the history of a user", () => {
       for (const token of [user.token, admin.token])
         expect(await newest(path, token)).toEqual(["/datasets", "/email", "/name", "/telephone"]);
     }
-    const query = "query ($id: ID!) { record(id: $id) { history { nodes { changed } } } }";
+    const query = "query ($id: ID!) { record(id: $id) { revisions { nodes { changed } } } }";
     const shown = async (token?: string) =>
       (
-        await server.graphql<{ record: { history: { nodes: { changed: string[] }[] } } }>(
+        await server.graphql<{ record: { revisions: { nodes: { changed: string[] }[] } } }>(
           query,
           { id: user.id },
           token,
         )
-      ).body.data.record.history.nodes[0]!.changed.toSorted();
+      ).body.data.record.revisions.nodes[0]!.changed.toSorted();
     expect(await shown()).toEqual(["/datasets", "/name"]);
     expect(await shown(user.token)).toEqual(["/datasets", "/email", "/name", "/telephone"]);
   });

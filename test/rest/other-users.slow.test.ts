@@ -170,7 +170,7 @@ afterAll(() => server.stop());
 const GRAPHQL = `query ($id: ID!) {
   record(id: $id) { id kind name description license document owner { id name }
     __typename linksOut: links(first: 100) { totalCount } }
-  evidenceGraph(id: $id, direction: BOTH, assertedBy: OWNER) {
+  evidence(id: $id, direction: BOTH, assertedBy: OWNER) {
     nodes { id name description types } edges { source name target thirdParty }
     dangling { id reason } }
 }`;

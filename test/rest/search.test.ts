@@ -364,7 +364,7 @@ describe("an identifier in the search box", () => {
 describe("search in GraphQL", () => {
   interface Page {
     totalCount: number;
-    rankedResults: number;
+    rankedCount: number;
     didYouMean: string | null;
     pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string | null };
     nodes: { id: string }[];
@@ -376,7 +376,7 @@ describe("search in GraphQL", () => {
   }
   const page = (args: string) =>
     server.graphql<{ search: Page }>(
-      `{ search(${args}) { totalCount rankedResults didYouMean pageInfo { hasNextPage
+      `{ search(${args}) { totalCount rankedCount didYouMean pageInfo { hasNextPage
         hasPreviousPage endCursor } nodes { id } edges { cursor fragments { field parts { text
         found } } explanation { reason text score } } } }`,
     );
@@ -387,8 +387,8 @@ describe("search in GraphQL", () => {
     for (let more = true; more;) {
       const { body } = await page(`query: "images", first: 2${after}`);
       expect(body.errors).toBeUndefined();
-      const { nodes, pageInfo, totalCount, rankedResults, edges } = body.data.search;
-      expect([totalCount, rankedResults]).toEqual([3, 3]);
+      const { nodes, pageInfo, totalCount, rankedCount, edges } = body.data.search;
+      expect([totalCount, rankedCount]).toEqual([3, 3]);
       expect(pageInfo.endCursor).toBe(edges.at(-1)!.cursor);
       expect(pageInfo.hasPreviousPage).toBe(after !== "");
       seen.push(...nodes.map(({ id }) => id));
@@ -400,7 +400,7 @@ describe("search in GraphQL", () => {
     for (const args of [
       `query: "cells"${after}`,
       `query: "images", mode: SEMANTIC${after}`,
-      `query: "images", type: "Software"${after}`,
+      `query: "images", filter: { kinds: SOFTWARE }${after}`,
       `query: "images", filter: { keywords: "imaging" }${after}`,
       'query: "images", after: "x"',
       `query: "images", after: "${"x".repeat(5000)}"`,
@@ -432,30 +432,39 @@ describe("search in GraphQL", () => {
   it("returns the same, as records", async () => {
     const { body } = await server.graphql<{
       search: {
-        totalResults: number;
-        results: { record: { id: string; __typename: string }; score: number; highlight: object }[];
+        totalCount: number;
+        edges: { node: { id: string; __typename: string }; score: number; fragments: object[] }[];
       };
     }>(
-      "query ($q: String!, $type: String) { search(query: $q, type: $type, first: 5) { " +
-        "totalResults results { score highlight record { id __typename ... on Software { name " +
-        "} } } } }",
-      { q: "images", type: "Software" },
+      "query ($q: String!) { search(query: $q, filter: { kinds: SOFTWARE }, first: 5) { " +
+        "totalCount edges { score fragments { field parts { text found } } node { id __typename " +
+        "... on Software { name } } } } }",
+      { q: "images" },
     );
     expect(body.errors).toBeUndefined();
     expect(body.data.search).toMatchObject({
-      totalResults: 1,
-      results: [
+      totalCount: 1,
+      edges: [
         {
-          record: { id: "ark:99999/counter", __typename: "Software", name: "Counter" },
-          highlight: { description: "Counts cells in <em>images</em>." },
+          node: { id: "ark:99999/counter", __typename: "Software", name: "Counter" },
+          fragments: [
+            {
+              field: "DESCRIPTION",
+              parts: [
+                { text: "Counts cells in ", found: false },
+                { text: "images", found: true },
+                { text: ".", found: false },
+              ],
+            },
+          ],
         },
       ],
     });
-    const both = await server.graphql<{ search: { totalResults: number } }>(
-      '{ search(query: "nucleus proteome", mode: SEMANTIC) { totalResults } }',
+    const both = await server.graphql<{ search: { totalCount: number } }>(
+      '{ search(query: "nucleus proteome", mode: SEMANTIC) { totalCount } }',
     );
-    expect(both.body.data.search.totalResults).toBeGreaterThan(0);
-    const refused = await server.graphql('{ search(query: " ") { totalResults } }');
+    expect(both.body.data.search.totalCount).toBeGreaterThan(0);
+    const refused = await server.graphql('{ search(query: " ") { totalCount } }');
     expect(refused.body.errors![0]!.extensions.code).toBe("VALIDATION");
   });
 });

@@ -43,6 +43,7 @@ import type {
   EvidenceDeps,
   EvidenceGraph,
   EvidenceRequest,
+  Hidden,
 } from "../../services/evidence/types.js";
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
@@ -96,7 +97,7 @@ const FormatEnum = {
 } as const satisfies Record<string, EvidenceFormat>;
 registerEnumType(FormatEnum, {
   name: "EvidenceFormat",
-  description: "Forms of an evidence graph besides JSON-LD.",
+  description: "Formats of evidence besides JSON-LD, which document has.",
   valuesConfig: {
     PROV_JSON: { description: "PROV-JSON of the W3C." },
     TURTLE: { description: "RDF as Turtle." },
@@ -126,7 +127,7 @@ class EvidenceStatement {
   description: "One provenance statement between two nodes of the answer.",
   simpleResolvers: true,
 })
-class EvidenceEdge {
+class EvidenceLink {
   @Field(() => ID, { description: "The record that the statement is about." }) source!: string;
   @Field({ description: "Canonical name, e.g. generatedBy or usedDataset." }) name!: string;
   @Field(() => ID, { description: "What the statement leads to." }) target!: string;
@@ -146,7 +147,7 @@ class EvidenceEdge {
   description: "A page of provenance statements; go on with after: pageInfo.endCursor.",
   simpleResolvers: true,
 })
-class EvidenceEdgeConnection extends connectionTo("EvidenceEdge", EvidenceEdge) {
+class EvidenceLinkConnection extends connectionTo("EvidenceLink", EvidenceLink) {
   @Field(() => Int, { description: "Statements of the answer in all." }) totalCount!: number;
 }
 
@@ -181,41 +182,53 @@ class EvidenceRecordArguments extends NodeArguments implements PageArguments {
   after?: string | null;
 }
 
-@ObjectType("EvidenceGraphAnswer", {
+@ObjectType("HiddenEvidence", {
+  description: "How much an answer leaves out, by reason.",
+  simpleResolvers: true,
+})
+class HiddenType implements Required<Hidden> {
+  @Field(() => Int, { description: "Nodes one step beyond the depth." }) depth!: number;
+  @Field(() => Int, { description: "Nodes on later pages." }) limit!: number;
+  @Field(() => Int, { description: "References to deleted records, which are in dangling." })
+  deleted!: number;
+  @Field(() => Int, { description: "Nodes of other kinds." }) kind!: number;
+  @Field(() => Int, { description: "Nodes that groups stand in for." }) collapsed!: number;
+  @Field(() => Int, { description: "Statements of third parties, with assertedBy OWNER." })
+  thirdParty!: number;
+}
+const NOTHING_HIDDEN: Required<Hidden> = {
+  depth: 0,
+  limit: 0,
+  deleted: 0,
+  kind: 0,
+  collapsed: 0,
+  thirdParty: 0,
+};
+
+@ObjectType("Evidence", {
   description: "What supports a record, or what it supports.",
   simpleResolvers: true,
 })
 export class EvidenceAnswerType {
   /** Identifiers of the records, in the order of the answer. */
   ids!: readonly string[];
-  @Field(() => [EvidenceEdge], {
-    description: "The statements between them, all at once. statements has pages of them.",
+  @Field(() => [EvidenceLink], {
+    description: "The statements between them, all at once. links has pages of them.",
   })
-  edges!: EvidenceEdge[];
+  edges!: EvidenceLink[];
   @Field(() => [EvidenceGroup], { description: "None unless collapse was asked for." })
   groups!: EvidenceGroup[];
   @Field(() => [ID], { description: "Nodes of this answer that support no other node found." })
   outputs!: string[];
   @Field(() => [ID], { description: "References to what is not stored here." }) dangling!: string[];
-  @Field(() => GraphQLJSON, { description: "How many nodes are left out, by reason." })
-  hidden!: object;
+  @Field(() => HiddenType, { description: "What the answer leaves out, counted by reason." })
+  hidden!: HiddenType;
   @Field(() => PageInfo, {
     description:
       "Where the answer ends, and whether there are more nodes. Those at which edges of the next " +
       "answer begin come again. startCursor is null: edges of a graph have no cursors.",
   })
   pageInfo!: PageInfo;
-  @Field({
-    description: "The same as pageInfo.hasNextPage.",
-    deprecationReason: "Use pageInfo.hasNextPage.",
-  })
-  truncated!: boolean;
-  @Field(() => String, {
-    nullable: true,
-    description: "The same as pageInfo.endCursor.",
-    deprecationReason: "Use pageInfo.endCursor.",
-  })
-  endCursor!: string | null;
   @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
   graph!: EvidenceGraph;
 }
@@ -249,7 +262,7 @@ class ImpactType {
     description: "Identifiers that it supports and that no record here describes.",
   })
   unresolved!: number;
-  @Field(() => GraphQLJSON, { description: "Edges that are left out, by reason." }) hidden!: object;
+  @Field(() => HiddenType, { description: "Statements that are left out." }) hidden!: HiddenType;
   @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
 }
 
@@ -266,8 +279,8 @@ class SupportPathType {
   direction!: "upstream" | "downstream";
   @Field(() => Int, { description: "Steps." }) length!: number;
   @Field(() => [RecordNode], { description: "The records." }) nodes!: () => Promise<RecordNode[]>;
-  @Field(() => [EvidenceEdge], { description: "The statements between them." })
-  edges!: EvidenceEdge[];
+  @Field(() => [EvidenceLink], { description: "The statements between them." })
+  edges!: EvidenceLink[];
   @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
 }
 
@@ -363,15 +376,13 @@ export function answerOf(
     ids: records.map((node) => node["@id"]),
     outputs: document.outputs.map((output) => output["@id"]),
     dangling: document.dangling.map((reference) => reference["@id"]),
-    hidden: document.hidden,
+    hidden: { ...NOTHING_HIDDEN, ...document.hidden },
     pageInfo: {
       hasNextPage: document.truncated,
       hasPreviousPage: continued,
       startCursor: null,
       endCursor: document.cursor ?? null,
     },
-    truncated: document.truncated,
-    endCursor: document.cursor ?? null,
     asOf: document.asOf,
     graph: document,
   };
@@ -425,9 +436,9 @@ export class EvidenceResolver {
   }
 
   @Query(() => EvidenceAnswerType, {
-    description: "The evidence graph of a record, built when asked for.",
+    description: "What supports a record, or what it supports: built when asked for.",
   })
-  async evidenceGraph(
+  async evidence(
     @Args(() => EvidenceArguments) asked: EvidenceArguments,
     @Ctx() context: Context,
   ): Promise<EvidenceAnswerType> {
@@ -492,15 +503,15 @@ export class EvidenceResolver {
     };
   }
 
-  @FieldResolver(() => EvidenceEdgeConnection, {
+  @FieldResolver(() => EvidenceLinkConnection, {
     description: "A page of the statements between the records of the answer.",
   })
-  statements(
+  links(
     @Root() { edges }: EvidenceAnswerType,
     @Args(() => PageArguments) page: PageArguments,
-  ): EvidenceEdgeConnection {
+  ): EvidenceLinkConnection {
     const { limit, after } = checkedPage(page);
-    const nameOf = ({ source, name, target }: EvidenceEdge): string =>
+    const nameOf = ({ source, name, target }: EvidenceLink): string =>
       `${source} ${name} ${target}`;
     const { items, more } = pageWithin(edges, nameOf, limit, after);
     return {
@@ -514,10 +525,10 @@ export class EvidenceResolver {
     };
   }
 
-  @FieldResolver(() => String, { description: "The same in another form." })
-  async export(
+  @FieldResolver(() => String, { description: "The same in another format, as text." })
+  async as(
     @Root() { graph }: EvidenceAnswerType,
-    @Arg("format", () => FormatEnum, { description: "The form." }) format: EvidenceFormat,
+    @Arg("format", () => FormatEnum, { description: "The format." }) format: EvidenceFormat,
     @Ctx() { budget }: Context,
   ): Promise<string> {
     await budget.countJson(graph["@graph"]);
@@ -541,7 +552,7 @@ export class EvidenceResolver {
       hidden = {},
       ...counts
     } = await this.impactOf(askedArk(id), context, assertedBy);
-    return { id: stored, ...counts, hidden };
+    return { id: stored, ...counts, hidden: { ...NOTHING_HIDDEN, ...hidden } };
   }
 
   @Query(() => SupportPathType, {
@@ -691,7 +702,7 @@ type Edge = Pick<ShownEdge, "source" | "name" | "target"> & {
 const withEnds = (
   { source, name, target, thirdParty = false, statedBy }: Edge,
   { budget, loaders }: Context,
-): Omit<EvidenceEdge, "statedBy"> => {
+): Omit<EvidenceLink, "statedBy"> => {
   const end = (id: string) => (): Promise<RecordNode> => {
     budget.spend(1);
     return loaders.node(id);
@@ -713,7 +724,7 @@ const statementOf = <T extends { thirdParty?: true }>(
 ): T & { thirdParty: boolean } => ({ ...statement, thirdParty: statement.thirdParty === true });
 
 /** The stating fields of all edges are looked up at once, when a client asks for the first. */
-function shownEdges(edges: readonly ShownEdge[], context: Context): EvidenceEdge[] {
+function shownEdges(edges: readonly ShownEdge[], context: Context): EvidenceLink[] {
   // Each member of a group has its own record.
   const stated = edges.flatMap(({ source, name, target, statedBy }, index) =>
     statedBy.flatMap(({ record, ...claimed }) =>

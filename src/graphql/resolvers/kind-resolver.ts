@@ -109,12 +109,9 @@ export const KIND_RESOLVERS = Object.fromEntries(
   Object.keys(KINDS).map((kind) => [kind, new KindResolver(kind as KindName)]),
 ) as Record<KindName, KindResolver>;
 
-/** `evidenceGraph` is the graph built on request; a stored graph has another name. */
-const fieldName = (kind: KindName): string =>
-  kind === "evidencegraph" ? "evidenceGraphRecord" : lowerFirst(KINDS[kind].typeName);
 /** `ROCrate` → `roCrate`, `MLModel` → `mlModel`. */
-const lowerFirst = (name: string): string =>
-  name.replace(/^(?:RO|ML|[A-Z])/, (first) => first.toLowerCase());
+const fieldName = (kind: KindName): string =>
+  KINDS[kind].typeName.replace(/^(?:RO|ML|[A-Z])/, (first) => first.toLowerCase());
 
 const records = new RecordResolver();
 

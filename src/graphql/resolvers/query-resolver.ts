@@ -1,4 +1,3 @@
-import { GraphQLJSON } from "graphql-scalars";
 import {
   Arg,
   Args,
@@ -129,19 +128,13 @@ class ScorePartType {
   @Field(() => Float, { description: "How much it adds." }) score!: number;
 }
 
-@ObjectType({ description: "A record that was found.", simpleResolvers: true })
-class SearchHit {
-  @Field(() => RecordNode, { description: "The same as node." })
-  record!: () => Promise<RecordNode>;
+@ObjectType({ description: "A record that was found, and why.", simpleResolvers: true })
+class SearchEdge {
   @Field(() => RecordNode, { description: ABOUT_PAGE.node }) node!: () => Promise<RecordNode>;
   @Field({ description: "Pass it as after for the results behind this one." }) cursor!: string;
   @Field(() => Float, { description: "Above 0; comparable within one answer only." })
   score!: number;
-  @Field(() => GraphQLJSON, {
-    description: "By field, as HTML: matches are in em, everything else is escaped.",
-  })
-  highlight!: object;
-  @Field(() => [SearchFragment], { description: "By field, as pieces of plain text." })
+  @Field(() => [SearchFragment], { description: "Where it matches, by field." })
   fragments!: SearchFragment[];
   @Field(() => [ScorePartType], {
     nullable: true,
@@ -181,25 +174,25 @@ class SearchFacetType {
   @Field({ description: "All results were counted; else the newest 50,000 of them." })
   exact!: boolean;
 }
-@ObjectType("SearchAnswer", {
+@ObjectType("SearchConnection", {
   description: "The results of a search, the best first.",
   simpleResolvers: true,
 })
-class SearchAnswerType {
+class SearchConnectionType {
   @Field({ description: "The query as it was sent." }) query!: string;
-  @Field(() => Int, { description: "Records found in all." }) totalResults!: number;
+  @Field(() => Int, { description: "Records found in all." }) totalCount!: number;
   @Field({
     description:
-      "All were counted. Otherwise totalResults and totalCount are 60,000, up to which PostgreSQL " +
-      "counts, and there are more.",
+      "All were counted. Otherwise totalCount is 60,000, up to which PostgreSQL counts, and there " +
+      "are more.",
   })
-  totalIsExact!: boolean;
+  totalCountIsExact!: boolean;
   @Field(() => Int, {
     description:
       "How many of them were ranked: all, or of very many a few thousand, chosen among the newest, " +
       "first those with the words in name or keywords. The others follow them.",
   })
-  rankedResults!: number;
+  rankedCount!: number;
   @Field(() => String, {
     nullable: true,
     description:
@@ -212,14 +205,9 @@ class SearchAnswerType {
       "No record has all words of the query, so these have some of them, the best first.",
   })
   matchesAnyWord!: boolean;
-  @Field(() => [SearchHit], { description: "The same as edges." }) results!: () => Promise<
-    SearchHit[]
-  >;
-  @Field(() => [SearchHit], { description: ABOUT_PAGE.edges }) edges!: () => Promise<SearchHit[]>;
+  @Field(() => [SearchEdge], { description: ABOUT_PAGE.edges }) edges!: () => Promise<SearchEdge[]>;
   @Field(() => [RecordNode], { description: ABOUT_PAGE.nodes }) nodes!: () => Promise<RecordNode[]>;
   @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: () => Promise<PageInfo>;
-  @Field(() => Int, { description: "The same as totalResults." }) totalCount!: number;
-  @Field(() => Float, { description: "Milliseconds that the search took." }) timeTakenMs!: number;
   /** What {@link SearchResolver.facets} counts again. */
   request!: SearchRequest;
 }
@@ -237,12 +225,6 @@ class SearchArgs {
     description: "Only these records are found, ranked and counted.",
   })
   filter?: RecordFilter | null;
-  @Field(() => String, {
-    nullable: true,
-    description: "Only records of this kind, e.g. Dataset.",
-    deprecationReason: "Use kind of the argument filter.",
-  })
-  type?: string | null;
   @Field(() => Int, { defaultValue: 10, description: "At most 100." }) first!: number;
   @Field(() => Int, { defaultValue: 0, description: "At most 10000." }) offset!: number;
   @Field(() => String, {
@@ -258,14 +240,14 @@ class SearchArgs {
 }
 
 /** Search in all records. REST calls {@link SearchResolver.search} as well. */
-@Resolver(() => SearchAnswerType)
+@Resolver(() => SearchConnectionType)
 export class SearchResolver {
   /** @throws ValidationError; ServiceError `QUERY_TIMEOUT` */
   search(request: SearchRequest, { deps }: Context): Promise<Found> {
     return find(deps, request);
   }
 
-  @Query(() => SearchAnswerType, {
+  @Query(() => SearchConnectionType, {
     name: "search",
     description:
       'Records by their name, keywords and description. The query is words, "phrases", prefixes ' +
@@ -274,8 +256,8 @@ export class SearchResolver {
   async find(
     @Args(() => SearchArgs) asked: SearchArgs,
     @Ctx() context: Context,
-  ): Promise<SearchAnswerType> {
-    const { query, mode, filter, type, first, offset, after, explain } = asked;
+  ): Promise<SearchConnectionType> {
+    const { query, mode, filter, first, offset, after, explain } = asked;
     const request: SearchRequest = {
       query,
       mode,
@@ -284,40 +266,33 @@ export class SearchResolver {
       after: after ?? null,
       explain,
       filter: filter ?? null,
-      ...(type == null ? {} : { kind: kindOf(type) }),
     };
     const answer = await this.search(request, context);
     const { total, exact, ranked, didYouMean, matchesAnyWord } = answer;
-    const { found, hasNext, hasPrevious, ms } = answer;
-    const hits = found.map(({ ark, score, cursor, highlight, fragments, parts }): SearchHit => {
-      const record = (): Promise<RecordNode> => context.loaders.node(ark);
-      return {
-        score,
-        highlight,
-        record,
-        node: record,
-        cursor,
-        fragments: (Object.entries(fragments) as [SearchedField, TextPart[]][]).map(
-          ([field, texts]) => ({ field, parts: texts }),
-        ),
-        explanation: parts ?? null,
-      };
-    });
-    let fitting: Promise<SearchHit[]> | undefined;
+    const { found, hasNext, hasPrevious } = answer;
+    const hits = found.map(({ ark, score, cursor, fragments, parts }): SearchEdge => ({
+      score,
+      node: () => context.loaders.node(ark),
+      cursor,
+      fragments: (Object.entries(fragments) as [SearchedField, TextPart[]][]).map(
+        ([field, texts]) => ({ field, parts: texts }),
+      ),
+      explanation: parts ?? null,
+    }));
+    let fitting: Promise<SearchEdge[]> | undefined;
     // A page of long records ends early, as the page of a list does. Who asks for counts alone reads
     // no record.
-    const shown = (): Promise<SearchHit[]> =>
+    const shown = (): Promise<SearchEdge[]> =>
       (fitting ??= context.loaders
         .fitting(found.map(({ ark }) => ark))
         .then((count) => hits.slice(0, count)));
     return {
       query,
-      totalResults: total,
-      totalIsExact: exact,
-      rankedResults: ranked,
+      totalCount: total,
+      totalCountIsExact: exact,
+      rankedCount: ranked,
       didYouMean,
       matchesAnyWord,
-      totalCount: total,
       nodes: async () => Promise.all((await shown()).map(({ node }) => node())),
       edges: shown,
       pageInfo: async () => {
@@ -329,8 +304,6 @@ export class SearchResolver {
           endCursor: page.at(-1)?.cursor ?? null,
         };
       },
-      timeTakenMs: ms,
-      results: shown,
       request,
     };
   }
@@ -339,7 +312,7 @@ export class SearchResolver {
     description: "Counts of all results by their values, in the requested order.",
   })
   async facets(
-    @Root() { request }: SearchAnswerType,
+    @Root() { request }: SearchConnectionType,
     @Ctx() { deps, budget }: Context,
     @Arg("by", () => [StatisticsKeyEnum], { description: "What to count by." })
     by: StatisticsKey[],

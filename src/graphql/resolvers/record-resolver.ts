@@ -103,8 +103,8 @@ async function revisionsOf(
   };
 }
 
-function revisionOf(ark: string, { at, ...rest }: StoredRevision): Revision {
-  return Object.assign(new Revision(), { ...rest, ark, at: new Date(at) });
+function revisionOf(ark: string, { at, revision: number, ...rest }: StoredRevision): Revision {
+  return Object.assign(new Revision(), { ...rest, number, ark, at: new Date(at) });
 }
 
 /**
@@ -250,7 +250,7 @@ async function ownerOf(node: RecordNode, context: Context): Promise<RecordNode |
 @ObjectType({ description: "One state of a record.", simpleResolvers: true })
 class Revision {
   /** Identifier of the record. */ ark!: string;
-  @Field(() => Int, { description: "Number of the revision, from 1." }) revision!: number;
+  @Field(() => Int, { description: "The first one has 1." }) number!: number;
   @Field({ description: "When it was made." }) at!: Date;
   @Field(() => ID, { nullable: true, description: "Who made it; null for the service itself." })
   by!: string | null;
@@ -425,26 +425,27 @@ export class RecordResolver {
   })
   async revision(
     @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
-    @Arg("revision", () => Int, { description: "Number of the revision." }) revision: number,
+    @Arg("number", () => Int, { description: "Number of the revision." }) number: number,
     @Ctx() context: Context,
   ): Promise<Revision> {
     const ark = askedArk(id);
-    const { record } = await this.readRevision(ark, revision, context);
+    const { record } = await this.readRevision(ark, number, context);
     const [found] = await historyOf(
       context.deps,
       record,
-      { limit: 1, before: revision + 1 },
+      { limit: 1, before: number + 1 },
       context.caller,
     );
     return revisionOf(record.ark, found!);
   }
 
   @Query(() => RevisionConnection, {
+    name: "revisions",
     description:
       "States of a record, newest first. Those of a deleted record are for its owner and " +
       "administrators.",
   })
-  async revisions(
+  async history(
     @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
     @Args(() => PageArguments) page: PageArguments,
     @Ctx() context: Context,
@@ -622,8 +623,8 @@ export class RecordResolver {
     }));
   }
 
-  @FieldResolver(() => RevisionConnection, { description: "States of the record, newest first." })
-  history(
+  @FieldResolver(() => RevisionConnection, { description: "Its states, newest first." })
+  revisions(
     @Root() node: RecordNode,
     @Args(() => PageArguments) page: PageArguments,
     @Ctx() context: Context,
@@ -657,12 +658,9 @@ export class RevisionResolver {
   }
 
   @FieldResolver(() => GraphQLJSON, { description: "The whole document of this state." })
-  async document(
-    @Root() { ark, revision }: Revision,
-    @Ctx() context: Context,
-  ): Promise<JsonObject> {
+  async document(@Root() { ark, number }: Revision, @Ctx() context: Context): Promise<JsonObject> {
     const { bytes } = await context.budget.queued(() =>
-      readRevision(context.deps, askedArk(ark), revision, context.caller),
+      readRevision(context.deps, askedArk(ark), number, context.caller),
     );
     context.budget.count(bytes.length);
     return parseDocument(bytes);
@@ -672,7 +670,7 @@ export class RevisionResolver {
     description: "What differs from an earlier state, member by member.",
   })
   async differences(
-    @Root() { ark, revision }: Revision,
+    @Root() { ark, number }: Revision,
     @Ctx() context: Context,
     @Arg("since", () => Int, {
       nullable: true,
@@ -680,17 +678,17 @@ export class RevisionResolver {
     })
     since?: number | null,
   ): Promise<DifferenceType[]> {
-    const from = since ?? revision - 1;
-    if (from >= revision)
+    const from = since ?? number - 1;
+    if (from >= number)
       throw invalid(
         ["query", "since"],
-        `Input should be less than ${revision}, the revision that it is compared with`,
+        `Input should be less than ${number}, the revision that it is compared with`,
         "less_than",
-        { lt: revision },
+        { lt: number },
       );
     if (from < 1 && since == null) return [];
     const found = await context.budget.queued(() =>
-      differencesBetween(context.deps, askedArk(ark), [from, revision], context.caller),
+      differencesBetween(context.deps, askedArk(ark), [from, number], context.caller),
     );
     for (const { before, after } of found)
       context.budget.count(JSON.stringify([before, after]).length);

@@ -3,12 +3,14 @@ import {
   Arg,
   Ctx,
   Field,
+  FieldResolver,
   ID,
   Int,
   Mutation,
   ObjectType,
   Query,
   Resolver,
+  Root,
   registerEnumType,
 } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
@@ -20,6 +22,7 @@ import { type AiReadyScore, readScore, requestScore } from "../../services/scori
 import { percentOf } from "../../storage/records/port/selection.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { SubmissionType } from "./crate-resolver.js";
+import { NODE_TYPES, type RecordNode } from "./types/records.js";
 import { DateTime } from "./types/scalars.js";
 
 const StatusEnum = {
@@ -87,10 +90,11 @@ class TotalsType {
 })
 export class AiReadyScoreType {
   @Field({ description: "Name of the score." }) name!: string;
-  @Field(() => ID, { description: "The crate." }) rocrateIdentifier!: string;
+  /** Identifier of the crate. */ ark!: string;
   @Field(() => [CategoryType], { description: "Criteria by category." })
   categories!: CategoryType[];
-  @Field(() => TotalsType, { description: "Criteria by verdict." }) score!: TotalsType;
+  @Field(() => TotalsType, { description: "How many criteria have which verdict." })
+  totals!: TotalsType;
   @Field(() => Int, { description: "Revision of the crate that was evaluated." })
   revision!: number;
   @Field(() => DateTime, { description: "When it was computed." }) computedAt!: string;
@@ -100,11 +104,11 @@ export class AiReadyScoreType {
 
 /** The same with its categories and criteria as lists. */
 export function typedScore(score: AiReadyScore): AiReadyScoreType {
-  const { name, rocrateIdentifier, score: totals, revision, computedAt } = score;
+  const { name, rocrateIdentifier: ark, score: totals, revision, computedAt } = score;
   return {
     name,
-    rocrateIdentifier,
-    score: { ...totals, percent: percentOf(totals) },
+    ark,
+    totals: { ...totals, percent: percentOf(totals) },
     revision,
     computedAt,
     document: score,
@@ -120,7 +124,7 @@ export function typedScore(score: AiReadyScore): AiReadyScoreType {
 }
 
 /** AI-readiness of crates. REST calls the methods without decorators as well. */
-@Resolver()
+@Resolver(() => AiReadyScoreType)
 export class ScoreResolver {
   /** @throws as {@link readScore} */
   score(ark: Ark, { deps }: Context): Promise<AiReadyScore> {
@@ -133,6 +137,18 @@ export class ScoreResolver {
       context.deps,
       await requestScore(context.deps, context.caller, ark, requestOf(context)),
     );
+  }
+
+  @FieldResolver(() => NODE_TYPES.rocrate, {
+    nullable: true,
+    description: "The crate that was evaluated; null when it was deleted since.",
+  })
+  async crate(
+    @Root() { ark }: AiReadyScoreType,
+    @Ctx() { loaders }: Context,
+  ): Promise<RecordNode | null> {
+    const node = await loaders.node(ark);
+    return node.stored?.kind === "rocrate" ? node : null;
   }
 
   @Query(() => AiReadyScoreType, {

@@ -285,7 +285,8 @@ function Drawing({ picture, id, view }: { picture: Picture; id: string; view: Vi
         {notDrawn.map(({ count, about }) => ` ${countText(count)} ${about}.`)}
         {evidence.dangling.length > 0 &&
           ` ${counted(evidence.dangling.length, "reference")} to objects that are not stored here.`}
-        {evidence.truncated && " The graph is larger than what is shown: choose fewer steps."}
+        {evidence.pageInfo.hasNextPage &&
+          " The graph is larger than what is shown: choose fewer steps."}
       </p>
     </section>
   );
@@ -449,19 +450,19 @@ function Exports({ id, view }: { id: string; view: View }) {
   );
 }
 
-type Affected = ImpactQuery["evidenceGraph"]["nodes"][number];
+type Affected = ImpactQuery["evidence"]["nodes"][number];
 
 async function impactPage(request: PageRequest): Promise<Page> {
   const { ask, params, query, res } = request;
   const id = params["ark"]!;
   const wantsTable = query.get("as") === "csv";
-  const { record, impact, evidenceGraph } = await ask(ImpactDocument, {
+  const { record, impact, evidence } = await ask(ImpactDocument, {
     id,
     first: wantsTable ? 10_000 : IMPACT_PAGE,
     after: query.get("after"),
   });
   if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
-  const affected = evidenceGraph.nodes.filter((node) => node.id !== record.id);
+  const affected = evidence.nodes.filter((node) => node.id !== record.id);
   if (wantsTable) {
     res
       .writeHead(200, {
@@ -549,12 +550,12 @@ async function impactPage(request: PageRequest): Promise<Page> {
                 </tbody>
               </table>
             </div>
-            {evidenceGraph.pageInfo.hasNextPage && evidenceGraph.pageInfo.endCursor && (
+            {evidence.pageInfo.hasNextPage && evidence.pageInfo.endCursor && (
               <nav class="pager" aria-label="Pages">
                 <a
                   rel="next"
                   href={withQuery(recordPath(record.id, "impact"), {
-                    after: evidenceGraph.pageInfo.endCursor,
+                    after: evidence.pageInfo.endCursor,
                   })}
                 >
                   Next →

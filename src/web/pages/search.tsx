@@ -244,8 +244,8 @@ async function found(
   });
   return {
     total: search.totalCount,
-    isAtLeast: !search.totalIsExact,
-    items: search.results.map(({ node, fragments }) => ({
+    isAtLeast: !search.totalCountIsExact,
+    items: search.edges.map(({ node, fragments }) => ({
       record: node,
       fragment: <Fragments fragments={fragments} />,
     })),
@@ -253,7 +253,7 @@ async function found(
     pageInfo: search.pageInfo,
     didYouMean: search.didYouMean,
     matchesAnyWord: search.matchesAnyWord,
-    ranked: search.rankedResults,
+    ranked: search.rankedCount,
   };
 }
 
@@ -653,7 +653,7 @@ function Nothing({ words, stated }: { words: string; stated: readonly Stated[] }
   );
 }
 
-type Fragment = SearchQuery["search"]["results"][number]["fragments"][number];
+type Fragment = SearchQuery["search"]["edges"][number]["fragments"][number];
 
 /** Pieces of the description and keywords with the words that were found. */
 function Fragments({ fragments }: { fragments: readonly Fragment[] }) {

@@ -69,12 +69,12 @@ describe("each edge is traced to the field that states it", () => {
     const graph = await get(`/evidencegraph/query/${id}?direction=both&statements=true`);
     expect(edgesIn(graph)).toEqual([[id, property, it_, id, field]]);
     const { body } = await registry.graphql(
-      "query ($id: ID!) { evidenceGraph(id: $id, direction: BOTH) { edges { source name " +
+      "query ($id: ID!) { evidence(id: $id, direction: BOTH) { edges { source name " +
         "target statedBy { record field } sourceNode { __typename } targetNode { __typename " +
         "id } } } }",
       { id },
     );
-    expect(body["data"].evidenceGraph.edges).toEqual([
+    expect(body["data"].evidence.edges).toEqual([
       {
         source: id,
         name: property,
@@ -155,11 +155,11 @@ describe("each edge is traced to the field that states it", () => {
     });
     await dataset({ "@id": output, generatedBy: run });
     const { body } = await registry.graphql(
-      "query ($id: ID!) { evidenceGraph(id: $id, depth: 1) { edges { name statedBy { record " +
+      "query ($id: ID!) { evidence(id: $id, depth: 1) { edges { name statedBy { record " +
         "field } } } }",
       { id: output },
     );
-    expect(body["data"].evidenceGraph.edges).toEqual([
+    expect(body["data"].evidence.edges).toEqual([
       { name: "generatedBy", statedBy: [{ record: output, field: "generatedBy" }] },
       {
         name: "generated",
@@ -281,7 +281,7 @@ describe("a stored evidence graph", () => {
     expect(nodes(await get(`/evidencegraph/${id}`))).toEqual([output, second]);
     await change([first, second]);
     const { body: answer } = await registry.graphql(
-      "query ($id: ID!) { record(id: $id) { document history { nodes { by action } } } }",
+      "query ($id: ID!) { record(id: $id) { document revisions { nodes { by action } } } }",
       { id },
     );
     expect(nodes(answer["data"].record.document).sort()).toEqual([output, first, second].sort());
@@ -369,10 +369,11 @@ describe("a stored evidence graph", () => {
           .concat("/evidencegraph", "/evidencegraph?limit=1000")
           .map(async (path) => (await registry.ask(path, { token })).text),
       );
-      const fields = "name description document additionalProperties history { nodes { changed } }";
+      const fields =
+        "name description document additionalProperties revisions { nodes { changed } }";
       const query =
-        `query ($id: ID!, $of: ID!) { record(id: $id) { ${fields} } evidenceGraphRecord(id: ` +
-        `$of) { ${fields} } evidenceGraphRecords(first: 100) { nodes { ${fields} } } }`;
+        `query ($id: ID!, $of: ID!) { record(id: $id) { ${fields} } evidenceGraph(id: ` +
+        `$of) { ${fields} } evidenceGraphs(first: 100) { nodes { ${fields} } } }`;
       texts.push((await registry.graphql(query, { id, of }, token)).text);
       return texts.join("\n");
     };
@@ -507,10 +508,10 @@ describe("evidence over HTTP", () => {
       (await registry.ask(`/evidencegraph/query/${end}?format=png`)).body["detail"][0],
     ).toMatchObject({ loc: ["query", "format"], type: "literal_error" });
     const { body } = await registry.graphql(
-      "query ($id: ID!) { evidenceGraph(id: $id) { export(format: DOT) } }",
+      "query ($id: ID!) { evidence(id: $id) { as(format: DOT) } }",
       { id: end },
     );
-    expect(body["data"].evidenceGraph.export).toBe(
+    expect(body["data"].evidence.as).toBe(
       (await registry.ask(`/evidencegraph/query/${end}?format=dot`)).text,
     );
   });
@@ -586,7 +587,7 @@ describe("evidence over HTTP", () => {
           svg nodeCount evidence { document outline { id further } }
         }
         more: evidencePicture(id: $id, depth: 1, expand: $expand, form: FILE) { svg nodeCount }
-        evidenceGraph(id: $id, depth: 1, expand: $expand) { document outline { further } }
+        evidence(id: $id, depth: 1, expand: $expand) { document outline { further } }
       }`,
       { id: root, expand: [mid] },
     );
@@ -596,7 +597,7 @@ describe("evidence over HTTP", () => {
       { id: root, expand: tooMany },
     );
     expect(refused.body["errors"][0].message).toContain("at most 50 records can be expanded");
-    const { near, more, evidenceGraph } = stepped.body["data"] as Record<string, Json>;
+    const { near, more, evidence } = stepped.body["data"] as Record<string, Json>;
     expect(near!["svg"]).toContain(`href="?expand=${encodeURIComponent(mid)}"`);
     expect(near!["evidence"].outline).toEqual([
       { id: root, further: 0 },
@@ -608,7 +609,7 @@ describe("evidence over HTTP", () => {
     expect(more!["svg"]).toBe(
       (await registry.ask(`/evidencegraph/query/${root}?format=svg&${asked}`)).text,
     );
-    expect(evidenceGraph!["document"]).toEqual(await get(`/evidencegraph/query/${root}?${asked}`));
+    expect(evidence!["document"]).toEqual(await get(`/evidencegraph/query/${root}?${asked}`));
 
     const part = await registry.ask(`/evidencegraph/query/${end}?format=svg&limit=1`);
     expect(part.headers.get("x-truncated")).toBe("true");
@@ -635,14 +636,14 @@ describe("evidence over HTTP", () => {
       (await get(`/evidencegraph/query/${end}?collapse=5&expand=${group}`))["@graph"],
     ).toHaveLength(13);
     const { body } = await registry.graphql(
-      "query ($id: ID!) { evidenceGraph(id: $id, collapse: 10, kinds: [DATASET]) { nodes { " +
-        "id } groups { id count group types } hidden edges { target } } }",
+      "query ($id: ID!) { evidence(id: $id, collapse: 10, kinds: [DATASET]) { nodes { " +
+        "id } groups { id count group types } hidden { collapsed kind } edges { target } } }",
       { id: end },
     );
-    expect(body["data"].evidenceGraph).toEqual({
+    expect(body["data"].evidence).toEqual({
       nodes: [{ id: end }],
       groups: [{ id: graph["@graph"][1]["@id"], count: 12, group, types: ["evi:Dataset"] }],
-      hidden: { collapsed: 12 },
+      hidden: { collapsed: 12, kind: 0 },
       edges: [{ target: graph["@graph"][1]["@id"] }],
     });
     expect((await get(`/evidencegraph/query/${end}?kind=software,computation`)).hidden).toEqual({

@@ -64,10 +64,10 @@ describe("another user's computation that claims a dataset", () => {
   it("is the same over GraphQL", async () => {
     const asked =
       `query ($id: ID!) {
-      all: evidenceGraph(id: $id) { edges { source name thirdParty assertedByOwners statedBy { ` +
+      all: evidence(id: $id) { edges { source name thirdParty assertedByOwners statedBy { ` +
       `record field owner ownsSource ownsTarget thirdParty } } }
-      own: evidenceGraph(id: $id, assertedBy: OWNER) { edges { name } hidden }
-      impact(id: "${CLAIM}", assertedBy: OWNER) { total hidden } supportPath(from: $id, to: ` +
+      own: evidence(id: $id, assertedBy: OWNER) { edges { name } hidden { thirdParty } }
+      impact(id: "${CLAIM}", assertedBy: OWNER) { total hidden { thirdParty } } supportPath(from: $id, to: ` +
       `"${CLAIM}", assertedBy: OWNER) { length }
     }`;
     const { body } = await server.graphql<

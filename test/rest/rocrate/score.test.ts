@@ -331,8 +331,8 @@ describe("GraphQL", () => {
         categories: { name: string; criteria: Record<string, unknown>[] }[];
       } & Record<string, unknown>;
     }>(
-      "query ($id: ID!) { aiReadyScore(id: $id) { name rocrateIdentifier revision " +
-        "computedAt score { met partly total } document categories { name criteria { name " +
+      "query ($id: ID!) { aiReadyScore(id: $id) { name crate { id } revision " +
+        "computedAt totals { met partly total } document categories { name criteria { name " +
         "hasContent details status evidence fix legacy } } } }",
       { id },
     );
@@ -340,10 +340,10 @@ describe("GraphQL", () => {
     expect(document).toEqual(rest);
     expect(top).toEqual({
       name: rest.name,
-      rocrateIdentifier: id,
+      crate: { id },
       revision: 1,
       computedAt: rest.computedAt,
-      score: rest.score,
+      totals: rest.score,
     });
     expect(categories.map(({ name }) => name)).toEqual(CATEGORY_NAMES);
     expect(categories[0]!.criteria[0]).toMatchObject({

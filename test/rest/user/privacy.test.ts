@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const GRAPHQL =
-  "query ($id: ID!) { record(id: $id) { id name types additionalProperties document history { " +
+  "query ($id: ID!) { record(id: $id) { id name types additionalProperties document revisions { " +
   "nodes { changed } } ... on User { organizations { nodes { id } } } } user(id: $id) { " +
   "document } users { nodes { document additionalProperties } } me { document } }";
 /** Every way to read a user, as text. */

@@ -135,7 +135,7 @@ describe.skipIf(!hasPostgres)("a search that finds very many records in PostgreS
       const answers = async (words: string) => {
         const rest = await registry.ask(`/search/basic?query=${words}`);
         const graphql = await registry.graphql(
-          `{ search(query: "${words}") { totalCount totalIsExact } }`,
+          `{ search(query: "${words}") { totalCount totalCountIsExact } }`,
         );
         const page = await registry.ask(`/search?q=${words}`, { headers: { Accept: "text/html" } });
         return { rest: rest.body, graphql: graphql.body["data"].search, page: page.text };

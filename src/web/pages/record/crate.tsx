@@ -86,7 +86,7 @@ export function Scorecard({ id, score, history }: ScorecardProps) {
         </p>
       </Section>
     );
-  const { met, partly, total } = score.score;
+  const { met, partly, total } = score.totals;
   return (
     <Section id="score" title="AI-readiness" count={`${met} of ${total} met, ${partly} partly`}>
       <div class="scroll" tabIndex={0} role="region" aria-label="AI-readiness">

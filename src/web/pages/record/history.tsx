@@ -140,7 +140,7 @@ function RevisionTable({ id, revisions, live, restorable, csrf }: TableProps) {
         <tbody>
           {revisions.map((revision, index) => (
             <tr>
-              <td class="number">{revision.revision}</td>
+              <td class="number">{revision.number}</td>
               <td>
                 <When at={revision.at} minute />
               </td>
@@ -157,21 +157,21 @@ function RevisionTable({ id, revisions, live, restorable, csrf }: TableProps) {
                     href={
                       index === 0
                         ? recordPath(id)
-                        : withQuery(recordPath(id), { revision: revision.revision })
+                        : withQuery(recordPath(id), { revision: revision.number })
                     }
                   >
                     The record then
                   </a>
                 )}
-                {revision.revision > 1 && (
+                {revision.number > 1 && (
                   <>
                     {" · "}
-                    <a href={`${comparePath(id, revision.revision)}#differences`}>What changed</a>
+                    <a href={`${comparePath(id, revision.number)}#differences`}>What changed</a>
                   </>
                 )}
-                {restorable !== null && revision.revision < restorable && (
+                {restorable !== null && revision.number < restorable && (
                   <Form csrf={csrf} class="inline">
-                    <input type="hidden" name="revision" value={revision.revision} />
+                    <input type="hidden" name="revision" value={revision.number} />
                     <input type="hidden" name="expected" value={restorable} />
                     {" · "}
                     <button class="link" data-confirm="Restore this revision as the newest one?">
@@ -215,7 +215,7 @@ interface ComparisonProps {
 const MAX_DIFFERENCES = 100;
 
 function Comparison({ id, compared, from, total }: ComparisonProps) {
-  const { revision, differences } = compared;
+  const { number: revision, differences } = compared;
   const before = from ?? revision - 1;
   return (
     <Section

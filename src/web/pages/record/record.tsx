@@ -402,8 +402,8 @@ function CrateParts({ record, crate }: { record: PageRecord; crate: CratePartsFr
   );
 }
 
-const scoreText = ({ score }: NonNullable<CratePartsFragment["score"]>): string =>
-  `${score.met} of ${score.total}`;
+const scoreText = ({ totals }: NonNullable<CratePartsFragment["score"]>): string =>
+  `${totals.met} of ${totals.total}`;
 
 interface CrateDownloadsProps {
   addresses: CratePartsFragment["addresses"];
