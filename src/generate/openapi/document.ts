@@ -11,7 +11,7 @@ import { fullType, type RecordFormat } from "../../services/formats/format.js";
 import { FORMATS, formatsOf } from "../../services/formats/table.js";
 import type { KindName } from "../../model/kind.js";
 import { packageRoot } from "../../package-root.js";
-import { ERROR_SCHEMA, errorResponses, PROBLEM_SCHEMA } from "./errors.js";
+import { errorResponses, PROBLEM_SCHEMA, REFUSAL_SCHEMA } from "./errors.js";
 import { kindExamples, kindPaths, kindSchemas } from "./kinds.js";
 
 const FOLDER = join(packageRoot, "openapi");
@@ -26,7 +26,7 @@ export function openApiDocument(): JsonObject {
   const generated: JsonObject = {
     paths: kindPaths(),
     components: {
-      schemas: { ...kindSchemas(), Error: ERROR_SCHEMA, Problem: PROBLEM_SCHEMA },
+      schemas: { ...kindSchemas(), Refusal: REFUSAL_SCHEMA, Problem: PROBLEM_SCHEMA },
       examples: { ...kindExamples(), ...formatExamples() },
       responses: errorResponses(),
     },

@@ -52,8 +52,8 @@ export const errorResponses = (): JsonObject =>
       .map((status) => [nameOf(status), responseOf(status)]),
   );
 
-/** `components.schemas.Error`. */
-export const ERROR_SCHEMA: JsonObject = {
+/** `components.schemas.Refusal`. */
+export const REFUSAL_SCHEMA: JsonObject = {
   type: "object",
   required: ["detail", "code"],
   properties: {
@@ -127,7 +127,7 @@ function responseOf(status: number): JsonObject {
     ...HEADERS[status],
     content: {
       "application/json": {
-        schema: { $ref: "#/components/schemas/Error" },
+        schema: { $ref: "#/components/schemas/Refusal" },
         examples: Object.fromEntries(
           codes.map((code) => [code, { value: { detail: ERRORS[code].meaning, code } }]),
         ),

@@ -46,11 +46,15 @@ const answered = (kind: Kind): JsonObject =>
 export const kindSchemas = (): JsonObject =>
   Object.fromEntries(
     Object.values(KINDS).flatMap((kind) => {
-      const title = `${kind.typeName}Record`;
-      const record: [string, JsonObject] = [title, published({ ...recordSchema(kind), title })];
-      return kind.loose ? [record] : [[kind.typeName, published(inputSchema(kind))], record];
+      const record = titled(`${kind.typeName}Record`, recordSchema(kind));
+      return kind.loose ? [record] : [titled(`${kind.typeName}Input`, inputSchema(kind)), record];
     }),
   );
+
+const titled = (title: string, schema: JsonObject): [string, JsonObject] => [
+  title,
+  published({ ...schema, title }),
+];
 
 /**
  * Members of table schemas that generators of clients confuse with `@type`, or with a member that
@@ -139,7 +143,7 @@ const recordContent = (kind: Kind): JsonObject => ({
 });
 
 const bodyOf = (kind: Kind, limit?: string): JsonObject => {
-  const body = content(ref("schemas", kind.typeName), kind.typeName);
+  const body = content(ref("schemas", `${kind.typeName}Input`), kind.typeName);
   return {
     required: true,
     content: { "application/json": body },

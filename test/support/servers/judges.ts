@@ -34,6 +34,11 @@ const SETS = {
     has: "connexion",
     what: "judge of FAIR records",
   },
+  "rest-clients": {
+    requirements: "requirements-rest-clients.txt",
+    has: "openapi_generator_cli",
+    what: "generators of REST clients",
+  },
 } as const;
 type ToolSet = keyof typeof SETS;
 /** Where the packages of a set are installed. */
