@@ -26,7 +26,13 @@ const text = await codegen({
   config: {
     useTypeImports: true,
     enumsAsTypes: true,
-    scalars: { DateTime: "string", JSON: "unknown", Upload: "never" },
+    scalars: {
+      BigInt: "number",
+      Date: "string",
+      DateTime: "string",
+      JSON: "unknown",
+      Upload: "never",
+    },
     documentMode: "string",
     mergeFragmentTypes: true,
     dedupeFragments: true,

@@ -36,7 +36,13 @@ async function clientDocuments(): Promise<string> {
     config: {
       useTypeImports: true,
       enumsAsTypes: true,
-      scalars: { DateTime: "string", JSON: "unknown", Upload: "never" },
+      scalars: {
+        BigInt: "number",
+        Date: "string",
+        DateTime: "string",
+        JSON: "unknown",
+        Upload: "never",
+      },
     },
     plugins: [{ operations: {} }, { documents: {} }],
     pluginMap: { operations, documents },

@@ -24,8 +24,7 @@ const COUNTED_LINKS = 10;
 /** What fields other than connections cost, in reads of a record; by type where a name is common. */
 const COSTS: ReadonlyMap<string, number> = new Map([
   ["document", 1],
-  ["rdf", 1],
-  ["erc", 1],
+  ["as", 1],
   ["differences", 2],
   ["ROCrate.score", 10],
   ["ROCrate.recordCounts", 10],
@@ -98,7 +97,8 @@ export function costOf(
     const page = pageOf(field, node, variables, type === root);
     if (page !== undefined) {
       const there = totals.get(inner.name) ?? Infinity;
-      const counted = inner.name === "RecordConnection" && selects(node, "totalCount");
+      const isOfLinks = isRecord(type) && inner.name === "RecordConnection";
+      const counted = isOfLinks && selects(node, "totalCount");
       return (
         Math.max(1, Math.min(page, there)) * Math.max(1, below) + (counted ? COUNTED_LINKS : 0)
       );

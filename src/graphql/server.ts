@@ -398,7 +398,7 @@ async function totalsByType(deps: Deps): Promise<ReadonlyMap<string, number>> {
     [...totals].map(([kind, total]) => [`${KINDS[kind].typeName}Connection`, total]),
   );
   const all = [...totals.values()].reduce((sum, total) => sum + total, 0);
-  return byType.set("RecordConnection", all).set("RecordListConnection", all);
+  return byType.set("RecordConnection", all);
 }
 
 /** Caches ask again with If-None-Match: a new version may bring another schema at any time. */

@@ -41,7 +41,7 @@ const used = (what: string, predicate: string, inverse: string[] = []): Connecti
   in: inverse,
 });
 
-/** Provenance and containment, on every kind that data, software and activities have. */
+/** Provenance and containment, of what may be data and activity alike. */
 export const PROVENANCE_CONNECTIONS: Readonly<Record<string, Connection>> = {
   generatedBy: {
     description: "Activities that generated this.",
@@ -99,20 +99,31 @@ const THING_CONNECTIONS = connectionsNamed(
   "isPartOf",
   "distribution",
 );
-/** Of experiments. */
+/** Of schemas and stored graphs, which are documents without files. */
+const DOCUMENT_CONNECTIONS = connectionsNamed(
+  "generatedBy",
+  "usedBy",
+  "derivedFrom",
+  "derivedTo",
+  "hasPart",
+  "isPartOf",
+);
+const COMPUTATION_CONNECTIONS = connectionsNamed(
+  "generated",
+  "usedDataset",
+  "usedSoftware",
+  "usedSample",
+  "usedInstrument",
+  "usedMLModel",
+  "associatedWith",
+  "hasPart",
+  "isPartOf",
+);
 const EXPERIMENT_CONNECTIONS: Readonly<Record<string, Connection>> = {
-  ...connectionsNamed(
-    "generated",
-    "usedDataset",
-    "usedSoftware",
-    "usedSample",
-    "usedInstrument",
-    "usedMLModel",
-  ),
+  ...COMPUTATION_CONNECTIONS,
   usedTreatment: used("Treatments", "evi:usedTreatment"),
   usedStain: used("Stains", "evi:usedStain"),
   usedReagent: used("Reagents", "evi:usedReagent", ["evi:reagentUsedBy"]),
-  ...connectionsNamed("associatedWith", "hasPart", "isPartOf"),
 };
 /** A link by a name that crates put into different vocabularies. */
 const stated = (description: string, ...names: string[]): Connection => ({
@@ -126,10 +137,6 @@ const stated = (description: string, ...names: string[]): Connection => ({
   ]),
   in: [],
 });
-
-const AUTHORS: Readonly<Record<string, Connection>> = {
-  authors: { description: "Authors that have an identifier.", out: ["schema:author"], in: [] },
-};
 
 const owned = (kind: KindName, what: string): Connection => ({
   description: `${what} stated here or owned.`,
@@ -190,37 +197,43 @@ export function connectionsOf(kind: KindName): Readonly<Record<string, Connectio
       return { ...MEMBERS, ...HOLDINGS };
     case "dataset":
     case "software":
-    case "computation":
     case "rocrate":
-      return { ...PROVENANCE_CONNECTIONS, ...AUTHORS };
+    case "datadownload":
+    case "instrument":
+      return THING_CONNECTIONS;
+    case "computation":
+      return COMPUTATION_CONNECTIONS;
+    case "schema":
+    case "evidencegraph":
+      return DOCUMENT_CONNECTIONS;
     case "mlmodel":
       return {
         ...THING_CONNECTIONS,
         trainedOn: stated("Data that the model was trained on.", "trainedOn", "trainingDataset"),
         evaluatedOn: stated("Data that the model was evaluated with.", "evaluatedOn", "testedOn"),
         fineTunedFrom: stated("Models that this one was made from.", "fineTunedFrom", "baseModel"),
-        ...AUTHORS,
       };
     case "sample":
       return {
         ...THING_CONNECTIONS,
         cellLineReference: stated("Cell line that the sample is of.", "cellLineReference"),
-        ...AUTHORS,
       };
-    case "instrument":
-      return THING_CONNECTIONS;
     case "experiment":
-      return { ...EXPERIMENT_CONNECTIONS, ...AUTHORS };
+      return EXPERIMENT_CONNECTIONS;
     case "annotation":
       return {
-        ...PROVENANCE_CONNECTIONS,
+        ...THING_CONNECTIONS,
+        ...connectionsNamed("usedDataset", "generated"),
         annotates: stated("What the annotation is about.", "annotates"),
-        ...AUTHORS,
       };
     default:
       return PROVENANCE_CONNECTIONS;
   }
 }
+
+/** The connection of that name, of records of a kind; one that other kinds have where it has none. */
+export const relationOf = (kind: KindName, name: string): Connection | undefined =>
+  connectionsOf(kind)[name] ?? CONNECTIONS[name];
 
 /** A connection of every name, whichever kinds have it. */
 export const CONNECTIONS: Readonly<Record<string, Connection>> = Object.fromEntries(

@@ -191,7 +191,7 @@ const operationOf = (id: string): ContractOperation =>
 
 const RECORD =
   "id name description document additionalProperties publicationStatus owner { id name " +
-  "description document additionalProperties } revisions(first: 5) { nodes { number by " +
+  "description document additionalProperties } revisions(first: 5) { nodes { number by { id } " +
   "changed } }";
 const SUBMISSION = "submissionUUID status rocrateIdentifier sha256";
 
@@ -377,7 +377,7 @@ const QUERIES: Record<string, string> = {
       `query ($id: ID!) { ${field}(id: $id) { ${RECORD} } }`,
     ]),
   ),
-  record: `query ($id: ID!) { record(id: $id) { ${RECORD} rdf erc } }`,
+  record: `query ($id: ID!) { record(id: $id) { ${RECORD} turtle: as(format: TURTLE) { text } erc: as(format: ERC) { text } } }`,
   revision:
     "query ($id: ID!) { revision(id: $id, number: 1) { document differences { before after } } }",
   revisions:

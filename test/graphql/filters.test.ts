@@ -324,8 +324,8 @@ describe("records by filter", () => {
     const { body } = await server.graphql<{ records: { nodes: object[] } }>(
       `query ($deleted: DateTimeRange) { records(filter: { deleted: $deleted }) { nodes {
         __typename id kind name description keywords revision types additionalProperties
-        deletedAt deletedBy deleteReason successor
-        ... on Dataset { author content { state } generatedBy { nodes { id } } } } } }`,
+        tombstone { at by { id } reason successor { id } }
+        ... on Dataset { content { state } generatedBy { nodes { id } } } } } }`,
       { deleted },
     );
     expect(body.errors).toBeUndefined();
@@ -338,18 +338,16 @@ describe("records by filter", () => {
         name: null,
         keywords: [],
         revision: 2,
-        deletedBy: ada.id,
-        deleteReason: "wrong",
-        successor: alive,
+        tombstone: { by: { id: ada.id }, reason: "wrong", successor: { id: alive } },
         content: { state: "NONE" },
       },
     ]);
     const { data } = (
-      await server.graphql<{ records: { nodes: { deletedAt: unknown }[] } }>(
-        `{ records(first: 1) { nodes { deletedAt } } }`,
+      await server.graphql<{ records: { nodes: { tombstone: unknown }[] } }>(
+        `{ records(first: 1) { nodes { tombstone { at } } } }`,
       )
     ).body;
-    expect(data.records.nodes).toEqual([{ deletedAt: null }]);
+    expect(data.records.nodes).toEqual([{ tombstone: null }]);
   });
 
   it("gives nodes in the order of their identifiers, with gaps and errors in their places", async () => {

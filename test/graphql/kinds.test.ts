@@ -97,17 +97,17 @@ describe("models, samples, instruments, experiments and annotations of a crate",
   it("have types of their own with the members that crates state", async () => {
     const data = await ask(
       `query ($model: ID!, $bench: ID!, $plate: ID!, $microscope: ID!, $notes: ID!) {
-        mlModel(id: $model) { kind version author framework modelType parametersCount
+        mlModel(id: $model) { kind version creators { name } framework modelType parametersCount
           trainedOn { nodes { name } } generatedBy { nodes { __typename name } }
           content { state size hash: sha256 address } }
-        experiment(id: $bench) { kind experimentType runBy datePerformed
+        experiment(id: $bench) { kind experimentType runBy datePerformed { text date time }
           usedSample { nodes { __typename name } } usedInstrument { nodes { __typename name } }
           usedTreatment { nodes { name } } usedStain { nodes { name } }
           generated { nodes { name } } }
         sample(id: $plate) { kind cellLineReference { nodes { name } } usedBy { nodes { name } } }
         instrument(id: $microscope) { kind manufacturer model additionalDocumentation
           usedBy { nodes { __typename } } }
-        annotation(id: $notes) { kind createdByRecord { name } annotates { nodes { name } } } }`,
+        annotation(id: $notes) { kind createdBy { record { name } } annotates { nodes { name } } } }`,
       {
         model: ids["Outline finder"],
         bench: ids["Staining"],
@@ -120,7 +120,7 @@ describe("models, samples, instruments, experiments and annotations of a crate",
       mlModel: {
         kind: "ML_MODEL",
         version: "1.2",
-        author: "Ada",
+        creators: [{ name: "Ada" }, { name: "Bob" }],
         framework: "PyTorch",
         modelType: "U-Net",
         parametersCount: "31000000",
@@ -137,7 +137,11 @@ describe("models, samples, instruments, experiments and annotations of a crate",
         kind: "EXPERIMENT",
         experimentType: "Light microscopy",
         runBy: ids["Ada"],
-        datePerformed: "2024-07-04",
+        datePerformed: {
+          text: "2024-07-04",
+          date: "2024-07-04",
+          time: "2024-07-04T00:00:00.000Z",
+        },
         usedSample: { nodes: [{ __typename: "Sample", name: "Plate" }] },
         usedInstrument: { nodes: [{ __typename: "Instrument", name: "Microscope" }] },
         usedTreatment: { nodes: [{ name: "Drug" }] },
@@ -158,7 +162,7 @@ describe("models, samples, instruments, experiments and annotations of a crate",
       },
       annotation: {
         kind: "ANNOTATION",
-        createdByRecord: { name: "Ada" },
+        createdBy: { record: { name: "Ada" } },
         annotates: { nodes: [{ name: "Cells" }] },
       },
     });

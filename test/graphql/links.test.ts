@@ -137,9 +137,9 @@ test("a record names its crate, its creators, and whether the caller may change 
 });
 
 test("a revision names who made it as a record", async () => {
-  const { revisions } = await record<{ revisions: { nodes: { byRecord: Linked }[] } }>(
+  const { revisions } = await record<{ revisions: { nodes: { by: { record: Linked } }[] } }>(
     crate,
-    "revisions { nodes { byRecord { id name } } }",
+    "revisions { nodes { by { record { id name } } } }",
   );
-  expect(revisions.nodes[0]!.byRecord).toEqual({ id: ada.id, name: "Ada" });
+  expect(revisions.nodes[0]!.by.record).toEqual({ id: ada.id, name: "Ada" });
 });

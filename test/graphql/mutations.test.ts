@@ -95,7 +95,7 @@ describe("publication", () => {
   const publish =
     "mutation ($id: ID!, $status: PublicationStatus!, $until: String) { publish(id: $id, " +
     "publicationStatus: $status, embargoedUntil: $until) { id publicationStatus " +
-    "embargoedUntil revision revisions { nodes { action } } } }";
+    "embargoEndsAt revision revisions { nodes { action } } } }";
   test("sets a status as a revision", async () => {
     const id = await made("dataset");
     const { body } = await registry.graphql(
@@ -106,7 +106,7 @@ describe("publication", () => {
     expect(body["data"].publish).toEqual({
       id,
       publicationStatus: "EMBARGOED",
-      embargoedUntil: "2030-01-01",
+      embargoEndsAt: "2030-01-01T00:00:00.000Z",
       revision: 2,
       revisions: { nodes: [{ action: "PUBLISH" }, { action: "CREATE" }] },
     });

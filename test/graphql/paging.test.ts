@@ -294,7 +294,7 @@ describe("a page", () => {
     [`after: "i1"`, "BAD_REQUEST"],
   ])("with %s is refused", async (page, code) => {
     const run = await make("computation");
-    for (const connection of ["usedBy", "hasPart"])
+    for (const connection of ["generated", "hasPart"])
       expect(
         (
           await server.graphql(

@@ -70,9 +70,9 @@ describe.skipIf(!existsSync(SCHEDULED))("a costly operation without a token", ()
 
   // Many short fields: the work is in their number, and the answer stays below its limit.
   const value =
-    "id kind name keywords description createdAt ... on Record { modifiedAt deletedAt deletedBy " +
-    "deleteReason successor doi embargoEndsAt embargoedUntil mayChange revision types } " +
-    "... on Dataset { license url dateCreated dateModified author }";
+    "id kind name keywords description createdAt ... on Record { modifiedAt tombstone { reason } " +
+    "doi embargoEndsAt mayChange revision types } " +
+    "... on Dataset { license url dateCreated { text } dateModified { text } creators { name } }";
   test.each([
     ["a page of a thousand", `{ records(first: 1000) { nodes { ${value} } } }`],
     ["documents", `{ datasets(first: ${RUNS}) { nodes { document } } }`],

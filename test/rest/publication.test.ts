@@ -88,13 +88,11 @@ describe("the publication status", () => {
     });
     expect(await status(id)).toEqual(answer.body);
     const { body } = await server.graphql(
-      "query ($id: ID!) { record(id: $id) { deletedAt deleteReason successor } }",
+      "query ($id: ID!) { record(id: $id) { tombstone { at by { id } reason successor { id } } } }",
       { id },
     );
     expect(body.data["record"]).toEqual({
-      deletedAt: null,
-      deleteReason: said.reason,
-      successor: next,
+      tombstone: { at: null, by: null, reason: said.reason, successor: { id: next } },
     });
     const page = await server.request("GET", `/${id}`, { headers: { Accept: "text/html" } });
     expect(page.text).toContain("This record is archived");
@@ -384,10 +382,10 @@ describe("an embargo of a crate", () => {
       expect(await ask(`/records?${published}`)).toContain(raw);
       expect(await ask(`/records/statistics?by=status&crate=${root}`)).toMatch(/PUBLISHED/);
       const { body } = await server.graphql<{ record: JsonObject }>(
-        "query ($id: ID!) { record(id: $id) { publicationStatus embargoedUntil } }",
+        "query ($id: ID!) { record(id: $id) { publicationStatus embargoEndsAt } }",
         { id: root },
       );
-      expect(body.data.record).toEqual({ publicationStatus: "PUBLISHED", embargoedUntil: null });
+      expect(body.data.record).toEqual({ publicationStatus: "PUBLISHED", embargoEndsAt: null });
     },
   );
   it.concurrent("of which all files may be read opens its archive", async () => {

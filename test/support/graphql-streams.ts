@@ -37,9 +37,7 @@ export interface Change {
   kind: string;
   change: "CREATED" | "UPDATED" | "DELETED";
   revision: number;
-  deletedBy: string | null;
-  deleteReason: string | null;
-  successor: string | null;
+  tombstone: { by: { id: string } | null; reason: string | null } | null;
   record: { __typename: string; name: string; publicationStatus: string } | null;
 }
 interface ChangeEvent {
@@ -52,12 +50,12 @@ interface ChangeAnswer {
 }
 
 export const RECORD_CHANGES = `subscription (
-  $filter: RecordChangeFilter, $after: Float, $first: Int
+  $filter: RecordChangeFilter, $after: BigInt, $first: Int
 ) {
   recordChanges(filter: $filter, afterSequence: $after, first: $first) {
     sequence
     changes {
-      id kind change revision deletedBy deleteReason successor
+      id kind change revision tombstone { by { id } reason }
       record { __typename name publicationStatus }
     }
   }

@@ -223,7 +223,7 @@ class AccountType {
   description: "A page of accounts; go on with after: pageInfo.endCursor.",
   simpleResolvers: true,
 })
-class AccountListConnection extends connectionTo("Account", AccountType) {}
+class AccountConnection extends connectionTo("Account", AccountType) {}
 
 @ObjectType("RegistryFigures", {
   description: "Figures of the registry, for administrators.",
@@ -363,13 +363,13 @@ export class AdministrationResolver {
     return registryFigures(deps, caller);
   }
 
-  @Query(() => AccountListConnection, {
+  @Query(() => AccountConnection, {
     description: "All accounts, the newest first; for administrators.",
   })
   async accounts(
     @Args(() => PageArguments) page: PageArguments,
     @Ctx() context: Context,
-  ): Promise<AccountListConnection> {
+  ): Promise<AccountConnection> {
     const checked = checkedPage(page, "first", 1);
     const { items, positions, next } = await this.list(checked, signedIn(context));
     return pageOf(items.map(accountOf), positions, next !== undefined, checked.after);

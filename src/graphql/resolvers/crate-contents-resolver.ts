@@ -39,6 +39,7 @@ import { AiReadyScoreType, typedScore } from "./score-resolver.js";
 import { PreviewUnion } from "./types/previews.js";
 import { checkedPage, connectionTo, PageArguments, pageOf } from "./types/pages.js";
 import { HasContent, NODE_TYPES, nodeOf, RecordNode } from "./types/records.js";
+import { BigIntScalar } from "./types/scalars.js";
 
 /** Previews of stored files. */
 @Resolver(() => HasContent)
@@ -79,7 +80,7 @@ class CrateFileType {
   })
   id!: string;
   @Field({ description: "Path in the crate." }) path!: string;
-  @Field(() => Number, { description: "Size in bytes." }) size!: number;
+  @Field(() => BigIntScalar, { description: "Size in bytes." }) size!: number;
   @Field({ description: "SHA-256 of the bytes, lower-case hex." }) sha256!: string;
   @Field({ description: "Media type." }) mediaType!: string;
   @Field(() => RecordNode, {
@@ -98,7 +99,7 @@ class CrateFileConnection extends connectionTo("CrateFile", CrateFileType) {}
 
 @ArgsType()
 class FileArguments extends PageArguments {
-  @Field(() => Number, {
+  @Field(() => BigIntScalar, {
     nullable: true,
     description: "Only files of at least so many bytes.",
   })
@@ -132,7 +133,7 @@ class FolderEntryType {
   @Field({ description: "Path in the crate." }) path!: string;
   @Field({ description: "Whether it is a folder." }) isFolder!: boolean;
   @Field(() => Int, { description: "Files in it and below it; 1 for a file." }) fileCount!: number;
-  @Field(() => Number, { description: "Their bytes." }) size!: number;
+  @Field(() => BigIntScalar, { description: "Their bytes." }) size!: number;
   @Field(() => CrateFileType, { nullable: true, description: "The file; null for a folder." })
   file!: CrateFileType | null;
 }
@@ -142,7 +143,7 @@ class FolderEntryType {
 })
 class FolderEntryConnection extends connectionTo("FolderEntry", FolderEntryType) {
   @Field(() => Int, { description: "All files in the folder and below it." }) fileCount!: number;
-  @Field(() => Number, { description: "Their bytes." }) size!: number;
+  @Field(() => BigIntScalar, { description: "Their bytes." }) size!: number;
 }
 
 @ArgsType()

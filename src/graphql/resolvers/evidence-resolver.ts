@@ -58,7 +58,7 @@ import {
   pageOf,
   USUAL_PAGE,
 } from "./types/pages.js";
-import { RecordKindEnum, RecordListConnection, RecordNode } from "./types/records.js";
+import { RecordKindEnum, RecordConnection, RecordNode } from "./types/records.js";
 
 export enum DirectionEnum {
   UPSTREAM = "upstream",
@@ -472,7 +472,7 @@ export class EvidenceResolver {
     return selected(await nodesOf(ids, context), selection);
   }
 
-  @FieldResolver(() => RecordListConnection, {
+  @FieldResolver(() => RecordConnection, {
     description:
       "A page of the records of the answer, the nearest first: of all, or of those of some kinds " +
       "and times.",
@@ -481,7 +481,7 @@ export class EvidenceResolver {
     @Root() { ids }: EvidenceAnswerType,
     @Args(() => EvidenceRecordArguments) args: EvidenceRecordArguments,
     @Ctx() context: Context,
-  ): Promise<RecordListConnection> {
+  ): Promise<RecordConnection> {
     const { limit, after } = checkedPage(args);
     if (!args.kinds && !args.date) {
       const { items, more } = pageWithin(ids, (id) => id, limit, after);

@@ -20,12 +20,13 @@ import {
 } from "type-graphql";
 import { ServiceError } from "../../errors.js";
 import type { Ark } from "../../identifiers/ark.js";
-import { CONNECTIONS, connectionsOf } from "../../model/connections.js";
+import { CONNECTIONS, relationOf } from "../../model/connections.js";
 import type { JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { constantOf, KINDS } from "../../model/kinds.js";
 import { danglingReferences } from "../../services/crates/dangling.js";
 import { readRecord } from "../../services/evidence/stored/build.js";
+import { recordsNamed } from "../../services/formats/agents.js";
 import { authorsOf, partsForAuthors } from "../../services/formats/attribution.js";
 import { createRecord } from "../../services/records/write.js";
 import { askedArk } from "../../services/records/find.js";
@@ -56,6 +57,8 @@ import {
 import { checkedPage, connectionTo, PageArguments, pageOf } from "./types/pages.js";
 import {
   CONNECTION_TYPES,
+  Creator,
+  creatorOf,
   NODE_TYPES,
   nodeOf,
   RecordConnection,
@@ -285,20 +288,6 @@ class RecordLink {
 })
 class RecordLinkConnection extends connectionTo("RecordLink", RecordLink) {}
 
-@ObjectType({
-  description: "Who made a record: a person or an organization, as the record states it.",
-  simpleResolvers: true,
-})
-class Creator {
-  @Field(() => ID, {
-    nullable: true,
-    description: "ARK, ORCID or another address; null where only a name is stated.",
-  })
-  id!: string | null;
-  @Field(() => String, { nullable: true, description: "Name, where one is known." })
-  name!: string | null;
-}
-
 /** What a record of any kind is linked with, by relations that all kinds share. */
 @Resolver(() => RecordNode)
 export class LinksResolver {
@@ -321,7 +310,11 @@ export class LinksResolver {
     if (!stored) return [];
     const landmarks = landmarksOf(stored);
     context.budget.spend(partsForAuthors(landmarks));
-    return context.budget.queued(() => authorsOf(context.deps, landmarks));
+    const found = await context.budget.queued(() => authorsOf(context.deps, landmarks));
+    const named = recordsNamed(stored);
+    return found.map((author) =>
+      creatorOf(author, author.id === null ? undefined : named(author.id)),
+    );
   }
 
   @FieldResolver(() => Boolean, { description: "True when you may change the record." })
@@ -335,15 +328,15 @@ export class LinksResolver {
 
   @FieldResolver(() => RecordConnection, {
     description:
-      "Records that a relation leads to, as the field of that name returns them; none where the " +
-      "kind of the record has no such relation.",
+      "Records that a relation leads to, of records of any kind: crates may state relations for which " +
+      "a kind has no field.",
   })
   async related(
     @Root() node: RecordNode,
     @Args(() => RelatedArguments) { relation, ...page }: RelatedArguments,
     @Ctx() context: Context,
   ): Promise<RecordConnection> {
-    const connection = node.stored ? connectionsOf(node.stored.kind)[relation] : undefined;
+    const connection = node.stored && relationOf(node.stored.kind, relation);
     if (connection) return followLinks(node, connection, checkedPage(page), context);
     return { ...pageOf<RecordNode>([], [], false, page.after ?? undefined), totalCount: 0 };
   }

@@ -12,17 +12,14 @@ import {
   Query,
   Resolver,
   Root,
-  registerEnumType,
 } from "type-graphql";
 import { invalid, ServiceError } from "../../errors.js";
 import { type Ark, referencedArk } from "../../identifiers/ark.js";
 import { type Connection, connectionsOf } from "../../model/connections.js";
-import { isObject, type JsonObject, type JsonValue, listOf } from "../../model/field.js";
+import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
-import { KINDS } from "../../model/kinds.js";
 import { readRecord } from "../../services/evidence/stored/build.js";
 import type { RecordFormat } from "../../services/formats/format.js";
-import { rdfText } from "../../services/formats/rdf.js";
 import { readDocument } from "../../services/formats/read.js";
 import { formatAddress } from "../../services/formats/signposting.js";
 import { formatsOf } from "../../services/formats/table.js";
@@ -59,14 +56,16 @@ import {
 } from "./types/pages.js";
 import {
   DifferenceKind,
+  ERC,
   NODE_TYPES,
   Node,
   nodeOf,
   PublicationStatusEnum,
   RecordConnection,
   RecordFormatEnum,
-  RecordListConnection,
   RecordNode,
+  Reference,
+  referenceOf,
   RevisionActionEnum,
 } from "./types/records.js";
 
@@ -103,8 +102,9 @@ async function revisionsOf(
   };
 }
 
-function revisionOf(ark: string, { at, revision: number, ...rest }: StoredRevision): Revision {
-  return Object.assign(new Revision(), { ...rest, number, ark, at: new Date(at) });
+function revisionOf(ark: string, { at, by, revision: number, ...rest }: StoredRevision): Revision {
+  const made = { by: referenceOf(by), at: new Date(at) };
+  return Object.assign(new Revision(), { ...rest, ...made, number, ark });
 }
 
 /**
@@ -206,36 +206,8 @@ function addConnections(kind: KindName): void {
     );
   }
 }
-/**
- * Adds for each text that may name one record, such as `memberOf`, the record that it names:
- * `memberOfRecord`.
- */
-function addLinks(kind: KindName): void {
-  const prototype = NODE_TYPES[kind].prototype as unknown as Record<string, unknown>;
-  for (const [name, { json, ark, link, description }] of Object.entries(KINDS[kind].fields)) {
-    if (json !== "string" || !(ark || link) || name === "owner" || name === "author") continue;
-    const linked = `${name}Record`;
-    Object.defineProperty(prototype, linked, {
-      configurable: true,
-      value(this: RecordNode, { loaders }: Context): Promise<RecordNode> | null {
-        const [stated] = listOf(this.shown[name]);
-        const named = isObject(stated) ? stated["@id"] : stated;
-        const target = typeof named === "string" ? referencedArk(named)?.stored : undefined;
-        return target === undefined ? null : loaders.node(target);
-      },
-    });
-    Reflect.defineMetadata("design:paramtypes", [Object], prototype, linked);
-    Ctx()(prototype, linked, 0);
-    Field(() => RecordNode, {
-      nullable: true,
-      description: `${description} Null when ${name} is not an identifier.`,
-    })(prototype, linked, Object.getOwnPropertyDescriptor(prototype, linked)!);
-  }
-}
-for (const kind of Object.keys(NODE_TYPES) as KindName[]) {
-  addConnections(kind);
-  addLinks(kind);
-}
+
+for (const kind of Object.keys(NODE_TYPES) as KindName[]) addConnections(kind);
 
 /** The owner, for every type: a user, group, organization or project. */
 async function ownerOf(node: RecordNode, context: Context): Promise<RecordNode | null> {
@@ -252,8 +224,11 @@ class Revision {
   /** Identifier of the record. */ ark!: string;
   @Field(() => Int, { description: "The first one has 1." }) number!: number;
   @Field({ description: "When it was made." }) at!: Date;
-  @Field(() => ID, { nullable: true, description: "Who made it; null for the service itself." })
-  by!: string | null;
+  @Field(() => Reference, {
+    nullable: true,
+    description: "Who made it; null for the service itself.",
+  })
+  by!: Reference | null;
   @Field(() => RevisionActionEnum, { description: "What made this state." })
   action!: StoredRevision["action"];
   @Field(() => [String], { description: "JSON pointers of what differs from the state before." })
@@ -278,19 +253,6 @@ class DifferenceType {
   })
   after!: JsonValue;
 }
-
-enum RdfFormatEnum {
-  TURTLE = "text/turtle",
-  N_QUADS = "application/n-quads",
-}
-registerEnumType(RdfFormatEnum, {
-  name: "RdfFormat",
-  description: "A format of RDF as text.",
-  valuesConfig: {
-    TURTLE: { description: "Turtle, with prefixes." },
-    N_QUADS: { description: "N-Quads, one statement a line." },
-  },
-});
 
 const NAME = "Its name in `?format=`.";
 const MEDIA_TYPE = "Media type.";
@@ -504,7 +466,7 @@ export class RecordResolver {
     return found;
   }
 
-  @Query(() => RecordListConnection, {
+  @Query(() => RecordConnection, {
     description:
       "Records of all kinds by filter. Users are among them only for callers with a token.",
   })
@@ -562,34 +524,6 @@ export class RecordResolver {
     return parseDocument(bytes);
   }
 
-  @FieldResolver(() => String, {
-    nullable: true,
-    description: "The statements of the record in the graph, without inferred ones.",
-  })
-  rdf(
-    @Root() node: RecordNode,
-    @Arg("format", () => RdfFormatEnum, {
-      defaultValue: RdfFormatEnum.TURTLE,
-      description: "The format.",
-    })
-    format: RdfFormatEnum,
-    @Ctx() context: Context,
-  ): Promise<string | null> {
-    return counted(node, context, async (record) =>
-      rdfText(context.deps, await viewOf(context.deps, record, context.caller), format),
-    );
-  }
-
-  @FieldResolver(() => String, {
-    nullable: true,
-    description:
-      "Electronic Resource Citation of the record: who, what, when, where, and what is " +
-      "promised for the identifier (ANVL).",
-  })
-  erc(@Root() node: RecordNode, @Ctx() context: Context): Promise<string | null> {
-    return counted(node, context, (record) => kernelMetadata(context.deps, record));
-  }
-
   @FieldResolver(() => RecordDocumentType, {
     nullable: true,
     description:
@@ -603,6 +537,11 @@ export class RecordResolver {
   ): Promise<RecordDocumentType | null> {
     const { stored } = node;
     if (!stored) return null;
+    if (name === ERC) {
+      const text = await budget.queued(() => kernelMetadata(deps, stored));
+      budget.count(text.length);
+      return { name, mediaType: "text/plain", profile: null, text };
+    }
     const { format, text } = await budget.queued(async () =>
       readDocument(deps, await viewOf(deps, stored, caller), name, caller),
     );
@@ -633,30 +572,9 @@ export class RecordResolver {
   }
 }
 
-/** Makes a text of a record; its bytes count as those of a document. */
-async function counted(
-  node: RecordNode,
-  { budget }: Context,
-  make: (record: StoredRecord) => Promise<string>,
-): Promise<string | null> {
-  const { stored } = node;
-  if (!stored) return null;
-  const text = await budget.queued(() => make(stored));
-  budget.count(text.length);
-  return text;
-}
-
 /** One state of a record. */
 @Resolver(() => Revision)
 export class RevisionResolver {
-  @FieldResolver(() => RecordNode, {
-    nullable: true,
-    description: "Who made it, as a record; null for the service itself.",
-  })
-  byRecord(@Root() { by }: Revision, @Ctx() { loaders }: Context): Promise<RecordNode> | null {
-    return by === null ? null : loaders.node(by);
-  }
-
   @FieldResolver(() => GraphQLJSON, { description: "The whole document of this state." })
   async document(@Root() { ark, number }: Revision, @Ctx() context: Context): Promise<JsonObject> {
     const { bytes } = await context.budget.queued(() =>

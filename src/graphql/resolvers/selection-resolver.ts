@@ -4,7 +4,6 @@ import {
   Ctx,
   Field,
   FieldResolver,
-  Float,
   ID,
   InputType,
   Int,
@@ -33,8 +32,15 @@ import {
 import type { Context } from "./context.js";
 import { checkedRange, orderOf, RecordFilter, type RecordsArguments } from "./types/inputs.js";
 import { checkedPage, pageOf } from "./types/pages.js";
-import { nodeOf, PublicationStatusEnum, RecordKindEnum, RecordNode } from "./types/records.js";
-import { DateTime } from "./types/scalars.js";
+import {
+  nodeOf,
+  PublicationStatusEnum,
+  RecordKindEnum,
+  RecordNode,
+  Tombstone,
+  tombstoneOf,
+} from "./types/records.js";
+import { BigIntScalar, DateTime } from "./types/scalars.js";
 
 /**
  * The page of a list by filter, of one kind or of all.
@@ -146,7 +152,7 @@ class RecordStatisticsGroup {
   @Field(() => RecordNode, { nullable: true, description: "Project of the records." }) project!:
     (() => Promise<RecordNode>) | null;
   @Field(() => Int, { description: "Records of the group." }) count!: number;
-  @Field(() => Float, {
+  @Field(() => BigIntScalar, {
     description: "Bytes of their stored content, added up only when asked for.",
   })
   bytes!: () => Promise<number>;
@@ -261,12 +267,8 @@ class RecordChangeType {
   @Field(() => Int, { description: "Revision of the record after the change." }) revision!: number;
   @Field(() => DateTime, { description: "When the record was last changed." })
   modifiedAt!: Date;
-  @Field(() => ID, { nullable: true, description: "User who deleted the record." })
-  deletedBy!: string | null;
-  @Field(() => String, { nullable: true, description: "Why the record was deleted." })
-  deleteReason!: string | null;
-  @Field(() => ID, { nullable: true, description: "Record to use in place of a deleted one." })
-  successor!: string | null;
+  @Field(() => Tombstone, { nullable: true, description: "What a deletion says of itself." })
+  tombstone!: Tombstone | null;
 }
 
 @ObjectType("RecordChanges", {
@@ -274,7 +276,7 @@ class RecordChangeType {
   simpleResolvers: true,
 })
 class RecordChangesType {
-  @Field(() => Float, {
+  @Field(() => BigIntScalar, {
     description:
       "Whole number that rises with each commit. A subscription with this afterSequence goes on " +
       "behind this event; of a commit that takes several events only the last one counts, so " +
@@ -291,9 +293,7 @@ const typeOf = ({ ark, modifiedAt, tombstone, ...change }: RecordChange): Record
   ...change,
   id: ark,
   modifiedAt: new Date(modifiedAt),
-  deletedBy: tombstone?.by ?? null,
-  deleteReason: tombstone?.reason ?? null,
-  successor: tombstone?.successor ?? null,
+  tombstone: tombstone ? tombstoneOf(tombstone) : null,
 });
 
 /** A failure while a subscription is open is its last event. */
@@ -339,7 +339,7 @@ export class ChangeResolver {
       description: "Which changes are sent; all when absent.",
     })
     _filter?: RecordChangeFilter | null,
-    @Arg("afterSequence", () => Float, {
+    @Arg("afterSequence", () => BigIntScalar, {
       nullable: true,
       description:
         "The sequence of an earlier event: changes since then are sent first. 0 sends all that " +

@@ -78,22 +78,35 @@ const idOf = (value: JsonValue): string | undefined => {
   return typeof id === "string" ? id : undefined;
 };
 
+/**
+ * Finds the record that an identifier in a record's document leads to: an ARK does, and a URL by
+ * which the crate of the record names an entity.
+ */
+export function recordsNamed({ ark, kind, crate: holder }: StoredRecord) {
+  const crate = holder ?? (kind === "rocrate" ? ark : null);
+  const entities = crate === null ? undefined : new EntityIds(crate);
+  return (id: string): string | undefined => {
+    if (!isHttp(id)) return parseArk(id)?.stored;
+    const entity = entities?.of(id, "");
+    return entity?.rule === "url" ? entity.ark : undefined;
+  };
+}
+
 /** Records that values refer to, read together. */
 export class References {
   readonly #documents = new Map<string, JsonObject>();
   readonly #records: Pick<Deps["records"], "findMany">;
   readonly #base: string;
-  readonly #entities: EntityIds | undefined;
+  readonly #named: (id: string) => string | undefined;
 
   /** @param record that has the values: its crate may name entities by URLs */
   constructor(
     { records, baseUrl }: Pick<Deps, "baseUrl"> & { records: Pick<Deps["records"], "findMany"> },
-    { ark, kind, crate: holder }: StoredRecord,
+    record: StoredRecord,
   ) {
     this.#records = records;
     this.#base = baseUrl();
-    const crate = holder ?? (kind === "rocrate" ? ark : null);
-    this.#entities = crate === null ? undefined : new EntityIds(crate);
+    this.#named = recordsNamed(record);
   }
 
   /** Reads the records that the values refer to. */
@@ -130,10 +143,7 @@ export class References {
 
   #arkOf(value: JsonValue): string | undefined {
     const id = idOf(value);
-    if (id === undefined) return undefined;
-    if (!isHttp(id)) return parseArk(id)?.stored;
-    const entity = this.#entities?.of(id, "");
-    return entity?.rule === "url" ? entity.ark : undefined;
+    return id === undefined ? undefined : this.#named(id);
   }
 }
 

@@ -395,8 +395,8 @@ function Others({ since: { by, changes } }: { since: Since }) {
     <>
       <Notice tone="warning">
         <p>
-          {by?.byRecord ? <RecordLink record={by.byRecord} /> : "Somebody"} has changed this record
-          since you opened the form
+          {by?.by ? <RecordLink record={by.by.record ?? { id: by.by.text }} /> : "Somebody"} has
+          changed this record since you opened the form
           {by && (
             <>
               {" ("}

@@ -281,7 +281,7 @@ describe("a stored evidence graph", () => {
     expect(nodes(await get(`/evidencegraph/${id}`))).toEqual([output, second]);
     await change([first, second]);
     const { body: answer } = await registry.graphql(
-      "query ($id: ID!) { record(id: $id) { document revisions { nodes { by action } } } }",
+      "query ($id: ID!) { record(id: $id) { document revisions { nodes { by { id } action } } } }",
       { id },
     );
     expect(nodes(answer["data"].record.document).sort()).toEqual([output, first, second].sort());

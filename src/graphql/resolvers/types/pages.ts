@@ -33,7 +33,7 @@ export class PageInfo {
 type TypeClass<T> = abstract new (...args: never[]) => T;
 
 /** The type of an entry of a page. @param name of the type of the node */
-export function edgeTo<T extends object>(name: string, node: TypeClass<T>) {
+function edgeTo<T extends object>(name: string, node: TypeClass<T>) {
   @ObjectType(`${name}Edge`, { simpleResolvers: true })
   class Edge {
     @Field(() => node, { description: ABOUT_PAGE.node }) node!: T;
@@ -43,11 +43,8 @@ export function edgeTo<T extends object>(name: string, node: TypeClass<T>) {
 }
 
 /** The base class of a page's type. @param name of the type of the nodes */
-export function connectionTo<T extends object>(
-  name: string,
-  node: TypeClass<T>,
-  edge = edgeTo(name, node),
-) {
+export function connectionTo<T extends object>(name: string, node: TypeClass<T>) {
+  const edge = edgeTo(name, node);
   @ObjectType({ simpleResolvers: true })
   abstract class Connection {
     @Field(() => [edge], { description: ABOUT_PAGE.edges }) edges!: InstanceType<typeof edge>[];

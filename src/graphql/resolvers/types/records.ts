@@ -1,7 +1,7 @@
 /** Types of records, and enums whose values are described. */
 import "reflect-metadata";
-import { GraphQLJSON } from "graphql-scalars";
-import { Field, Float, ID, Int, InterfaceType, ObjectType, registerEnumType } from "type-graphql";
+import { GraphQLDate, GraphQLJSON } from "graphql-scalars";
+import { Field, ID, Int, InterfaceType, ObjectType, registerEnumType } from "type-graphql";
 import { connectionsOf } from "../../../model/connections.js";
 import { instantOf } from "../../../model/dates.js";
 import {
@@ -11,6 +11,7 @@ import {
   type JsonValue,
   listOf,
 } from "../../../model/field.js";
+import { referencedArk } from "../../../identifiers/ark.js";
 import { KIND_NAMES, type Kind, type KindName, publicView } from "../../../model/kind.js";
 import { constantOf, KINDS } from "../../../model/kinds.js";
 import { labelOf } from "../../../model/labels.js";
@@ -18,9 +19,9 @@ import { textOf, wholeTextOf } from "../../../model/texts.js";
 import type { ContentState } from "../../../services/files/content.js";
 import { TEXT_FORMATS } from "../../../services/formats/read.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
-import { edgeTo, connectionTo } from "./pages.js";
+import { connectionTo } from "./pages.js";
 import { PreviewUnion } from "./previews.js";
-import { DateTime } from "./scalars.js";
+import { BigIntScalar, DateTime } from "./scalars.js";
 
 /** GraphQL name of a value: the value in the code, and what it means. */
 type Values<V extends string> = Readonly<Record<string, readonly [value: V, description: string]>>;
@@ -67,17 +68,22 @@ const FORMAT_CONSTANTS: Readonly<Record<string, string>> = {
   schemaorg: "SCHEMA_ORG",
 };
 
+/** The citation that resolvers of ARKs answer for `?info`. */
+export const ERC = "erc";
 /** The formats of records that are text. */
-export const RecordFormatEnum = describedEnum(
-  "RecordFormat",
-  "Formats of records as text.",
-  Object.fromEntries(
+export const RecordFormatEnum = describedEnum("RecordFormat", "Formats of records as text.", {
+  ...Object.fromEntries(
     TEXT_FORMATS.map(({ name, label, description }) => [
       FORMAT_CONSTANTS[name] ?? name.toUpperCase(),
       [name, `${label}. ${description}`] as const,
     ]),
   ),
-);
+  ERC: [
+    ERC,
+    "Electronic Resource Citation. Who, what, when, where, and what is promised for the " +
+      "identifier (ANVL).",
+  ],
+});
 
 export const DifferenceKind = describedEnum(
   "DifferenceKind",
@@ -189,6 +195,133 @@ const addressIn = (value: JsonValue | undefined): string | null =>
 const shownTexts = (value: JsonValue | undefined): string[] =>
   listOf(value).flatMap((item) => shownText(item) ?? []);
 
+/** What a field needs of the context to find the record that a reference leads to. */
+interface Loading {
+  readonly loaders: { node(ark: string): Promise<RecordNode> };
+}
+/** The record under an identifier, where one is stored here. */
+const storedNode = async (ark: string | undefined, { loaders }: Loading) => {
+  const node = ark === undefined ? undefined : await loaders.node(ark);
+  return node?.stored ? node : null;
+};
+
+@ObjectType({
+  description: "What a record refers to: another record, or something outside of the registry.",
+  simpleResolvers: true,
+})
+export class Reference {
+  @Field(() => ID, {
+    nullable: true,
+    description: "ARK as stored, or another address; null where only a name is stated.",
+  })
+  id!: string | null;
+  @Field(() => String, { description: "The reference as it is stated." }) text!: string;
+  @Field(() => RecordNode, {
+    nullable: true,
+    description: "The record; null where none is stored here.",
+  })
+  record!: (_args: object, context: Loading) => Promise<RecordNode | null>;
+}
+
+/** A stated value as a reference, of a list the first; null where it states nothing. */
+export function referenceOf(value: JsonValue | undefined): Reference | null {
+  const [stated] = listOf(value);
+  const text = shownText(stated);
+  if (text === null) return null;
+  const named = isObject(stated) ? stated["@id"] : stated;
+  const ark = typeof named === "string" ? referencedArk(named)?.stored : undefined;
+  const isAddress = typeof named === "string" && /^[a-z][a-z0-9+.-]*:\S/i.test(named);
+  return {
+    id: ark ?? (isAddress ? named : null),
+    text,
+    record: (_args, context) => storedNode(ark, context),
+  };
+}
+
+@ObjectType({
+  description: "A date or time as a record states it, which may be any text.",
+  simpleResolvers: true,
+})
+export class StatedDate {
+  @Field(() => String, { description: "What is stated." }) text!: string;
+  @Field(() => GraphQLDate, {
+    nullable: true,
+    description: "The day; null where the text is no date of ISO 8601.",
+  })
+  date!: string | null;
+  @Field(() => DateTime, {
+    nullable: true,
+    description: "The time: a date is the beginning of its day, and UTC counts where no zone is.",
+  })
+  time!: Date | null;
+}
+
+function statedDate(value: JsonValue | undefined): StatedDate | null {
+  const text = shownText(value);
+  if (text === null) return null;
+  const instant = instantOf(text.trim());
+  const [, year, month, day] = /^(\d{4})-?(\d\d)-?(\d\d)/.exec(text.trim()) ?? [];
+  return instant === undefined
+    ? { text, date: null, time: null }
+    : { text, date: `${year}-${month}-${day}`, time: new Date(instant) };
+}
+/** Crates may state anything in them, so that no declaration says that they are dates. */
+const DATE_FIELD = /^date[A-Z]|Date$/;
+
+@ObjectType({
+  description: "Why a record was deleted or archived, and what to use in its place.",
+  simpleResolvers: true,
+})
+export class Tombstone {
+  @Field(() => DateTime, {
+    nullable: true,
+    description: "When it was deleted; null of an archived record.",
+  })
+  at!: Date | null;
+  @Field(() => Reference, { nullable: true, description: "User who deleted it." })
+  by!: Reference | null;
+  @Field(() => String, { nullable: true, description: "The reason that was given." })
+  reason!: string | null;
+  @Field(() => Reference, { nullable: true, description: "Record to use in its place." })
+  successor!: Reference | null;
+}
+
+export const tombstoneOf = (of: {
+  at: number | null;
+  by: string | null;
+  reason: string | null;
+  successor: string | null;
+}): Tombstone => ({
+  at: of.at === null ? null : new Date(of.at),
+  by: referenceOf(of.by),
+  reason: of.reason,
+  successor: referenceOf(of.successor),
+});
+
+@ObjectType({
+  description: "Who made a record: a person or an organization, as the record states it.",
+  simpleResolvers: true,
+})
+export class Creator {
+  @Field(() => ID, {
+    nullable: true,
+    description: "ARK, ORCID or another address; null where only a name is stated.",
+  })
+  id!: string | null;
+  @Field(() => String, { nullable: true, description: "Name, where one is known." })
+  name!: string | null;
+  @Field(() => RecordNode, {
+    nullable: true,
+    description: "The record of the person or organization; null where none is stored here.",
+  })
+  record!: (_args: object, context: Loading) => Promise<RecordNode | null>;
+}
+/** @param ark of the record that the identifier leads to */
+export const creatorOf = (
+  { id, name }: Pick<Creator, "id" | "name">,
+  ark: string | undefined,
+): Creator => ({ id, name, record: (_args, context) => storedNode(ark, context) });
+
 /** An object with an identifier that `node(id)` finds. */
 @InterfaceType("Node", {
   description: "Anything with an identifier.",
@@ -289,45 +422,27 @@ export abstract class RecordNode extends Node {
   get publicationStatus(): string | null {
     return this.stored?.publicationStatus ?? null;
   }
-  @Field(() => String, {
-    nullable: true,
-    description: "When the embargo of an EMBARGOED record ends, as it was stated.",
-  })
-  get embargoedUntil(): string | null {
-    return this.stored?.embargoedUntil ?? null;
-  }
   @Field(() => DateTime, {
     nullable: true,
-    description: "The same as a time: a date is the beginning of its day, UTC.",
+    description:
+      "When the embargo of an EMBARGOED record ends: a date is the beginning of its day, UTC.",
   })
   get embargoEndsAt(): Date | null {
     const until = this.stored?.embargoedUntil;
     const instant = until == null ? undefined : instantOf(until);
     return instant === undefined ? null : new Date(instant);
   }
-  @Field(() => DateTime, {
+  @Field(() => Tombstone, {
     nullable: true,
     description:
-      "When it was deleted; null of a live record. Of a deleted record this, the next three, id, " +
-      "kind and revision are all that is shown.",
+      "What is left of a deleted record beside its id, kind and revision, and why a record was " +
+      "archived; null of others.",
   })
-  get deletedAt(): Date | null {
-    return this.stored?.tombstone ? new Date(this.stored.tombstone.at) : null;
-  }
-  @Field(() => ID, { nullable: true, description: "User who deleted the record." })
-  get deletedBy(): string | null {
-    return this.stored?.tombstone?.by ?? null;
-  }
-  @Field(() => String, { nullable: true, description: "Why the record was deleted or archived." })
-  get deleteReason(): string | null {
-    return (this.stored?.tombstone ?? this.stored?.archived)?.reason ?? null;
-  }
-  @Field(() => ID, {
-    nullable: true,
-    description: "Record to use in place of a deleted or archived one.",
-  })
-  get successor(): string | null {
-    return (this.stored?.tombstone ?? this.stored?.archived)?.successor ?? null;
+  get tombstone(): Tombstone | null {
+    if (!this.stored) return null;
+    const { tombstone, archived } = this.stored;
+    if (tombstone) return tombstoneOf(tombstone);
+    return archived ? tombstoneOf({ at: null, by: null, ...archived }) : null;
   }
   @Field(() => GraphQLJSON, {
     nullable: true,
@@ -350,7 +465,7 @@ export class StoredContent {
   state!: ContentState["state"];
   @Field(() => String, { nullable: true, description: "Media type; null without bytes." })
   mediaType!: string | null;
-  @Field(() => Float, { nullable: true, description: "Size in bytes; null without bytes." })
+  @Field(() => BigIntScalar, { nullable: true, description: "Size in bytes; null without bytes." })
   size!: number | null;
   @Field(() => String, {
     nullable: true,
@@ -379,29 +494,13 @@ export abstract class HasContent {
   preview!: typeof PreviewUnion;
 }
 
-const RecordEdge = edgeTo("Record", RecordNode);
-
 @ObjectType({
-  description: "A page of records; go on with after: pageInfo.endCursor.",
+  description: "A page of records of any kind.",
   simpleResolvers: true,
 })
-export class RecordConnection extends connectionTo("Record", RecordNode, RecordEdge) {
-  @Field(() => Int, {
-    nullable: true,
-    description:
-      "Records in all; counted only when asked for. Null only beside an error, when counting " +
-      "took too long.",
-  })
+export class RecordConnection extends connectionTo("Record", RecordNode) {
+  @Field(() => Int, { description: "Records in all; counted only when asked for." })
   totalCount!: number | (() => Promise<number>);
-}
-
-@ObjectType({
-  description: "A page of records by filter; go on with after: pageInfo.endCursor.",
-  simpleResolvers: true,
-})
-export class RecordListConnection extends connectionTo("Record", RecordNode, RecordEdge) {
-  @Field(() => Int, { description: "Records in all, by the filter; counted only when asked for." })
-  totalCount!: number;
 }
 
 /** Fields every record has by the interface, and names that GraphQL does not allow. */
@@ -413,6 +512,8 @@ const GIVEN = new Set([
   "url",
   "owner",
   "additionalProperties",
+  // Among the creators.
+  "author",
 ]);
 const hiddenField = (name: string, field: ModelField): boolean =>
   name.startsWith("@") || GIVEN.has(name) || field.secret === true || field.private === true;
@@ -460,16 +561,21 @@ function addScalars(kind: Kind, type: NodeClass): void {
     const isLink = Object.hasOwn(connections, name) || (field.backlink && linked.has(field.term));
     if (isLink || hiddenField(name, field)) continue;
     const many = field.json === "stringList" || field.json === "stringOrList";
+    const isReference = field.json === "string" && (field.ark || field.link);
+    const isDate = DATE_FIELD.test(name);
     Object.defineProperty(type.prototype, name, {
       configurable: true,
       get(this: RecordNode) {
         const value = this.shown[name];
+        if (isReference) return referenceOf(value);
+        if (isDate) return statedDate(value);
         // A crate may have stated any JSON.
         if (kind.loose) return many ? shownTexts(value) : shownText(value);
         return many ? texts(value) : (value ?? null);
       },
     });
-    Field(scalarOf(field) as never, {
+    const of = isReference ? () => Reference : isDate ? () => StatedDate : scalarOf(field);
+    Field(of as never, {
       nullable: true,
       description: field.description,
       ...(field.deprecated === undefined ? {} : { deprecationReason: field.deprecated }),

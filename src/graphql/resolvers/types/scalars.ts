@@ -1,9 +1,17 @@
 import { GraphQLScalarType } from "graphql";
-import { GraphQLDateTimeISO } from "graphql-scalars";
+import { GraphQLDateTimeISO, GraphQLSafeInt } from "graphql-scalars";
 
 /** A time; as text also for pages, which ask in this process and get no JSON. */
 export const DateTime = new GraphQLScalarType({
   ...GraphQLDateTimeISO.toConfig(),
   name: "DateTime",
   specifiedByURL: "https://scalars.graphql.org/andimarek/date-time.html",
+});
+
+/** A whole number that may be larger than Int: a size, a sequence. JSON has it as a number. */
+export const BigIntScalar = new GraphQLScalarType({
+  // graphql-scalars' own BigInt prints a warning when it reads its first argument.
+  ...GraphQLSafeInt.toConfig(),
+  name: "BigInt",
+  description: "A whole number beyond the range of Int, up to 2^53 - 1; a number in JSON.",
 });

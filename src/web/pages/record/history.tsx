@@ -145,7 +145,11 @@ function RevisionTable({ id, revisions, live, restorable, csrf }: TableProps) {
                 <When at={revision.at} minute />
               </td>
               <td>
-                {revision.byRecord ? <RecordLink record={revision.byRecord} /> : "The registry"}
+                {revision.by ? (
+                  <RecordLink record={revision.by.record ?? { id: revision.by.text }} />
+                ) : (
+                  "The registry"
+                )}
               </td>
               <td>
                 {ACTIONS[revision.action] ?? revision.action}

@@ -211,21 +211,22 @@ function Body(props: BodyProps) {
 }
 
 /** Why the record is archived, and what to use instead. */
-function ArchivedNotice({ record: { deleteReason, successor } }: { record: PageRecord }) {
-  if (deleteReason === null && successor === null) return null;
+function ArchivedNotice({ record: { tombstone } }: { record: PageRecord }) {
+  if (!tombstone) return null;
+  const { reason, successor } = tombstone;
   return (
     <Notice tone="warning">
       This record is archived
-      {deleteReason !== null && (
+      {reason !== null && (
         <>
-          : <bdi>{shortened(deleteReason, 2000)}</bdi>
+          : <bdi>{shortened(reason, 2000)}</bdi>
         </>
       )}
       .
       {successor !== null && (
         <>
           {" "}
-          Use <RecordLink record={{ id: successor }} /> instead.
+          Use <RecordLink record={{ id: successor.text }} /> instead.
         </>
       )}
     </Notice>
