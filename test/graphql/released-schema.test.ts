@@ -28,6 +28,9 @@ function namedInChangelog(): RegExp[] {
 /** Names that clients of an earlier release use already, an adjective, and a word of EVI. */
 const KEPT = new Set(["Token.tokenType", "Submission.submissionUUID", "Experiment.experimentType"]);
 
+/** Arguments of every connection: PageInfo, RecordFilter and RecordOrder describe them once. */
+const OF_CONNECTIONS = new Set(["first", "after", "last", "before", "filter", "orderBy"]);
+
 /** Names of what a type has that can be described: itself, fields, arguments and values. */
 function* describable(
   type: GraphQLNamedType,
@@ -40,7 +43,7 @@ function* describable(
   for (const field of hasFields ? Object.values(type.getFields()) : []) {
     yield [`${type.name}.${field.name}`, field.description];
     for (const { name, description } of "args" in field ? field.args : [])
-      yield [`${type.name}.${field.name}(${name})`, description];
+      if (!OF_CONNECTIONS.has(name)) yield [`${type.name}.${field.name}(${name})`, description];
   }
 }
 

@@ -33,18 +33,24 @@ import {
 import type { Context } from "./context.js";
 import { checkedRange, orderOf, RecordFilter, type RecordsArguments } from "./types/inputs.js";
 import { checkedPage, pageOf } from "./types/pages.js";
-import { nodeOf, PublicationStatusEnum, RecordKindEnum, RecordNode } from "./types/records.js";
+import {
+  nodeOf,
+  PublicationStatusEnum,
+  type RecordConnection,
+  RecordKindEnum,
+  RecordNode,
+} from "./types/records.js";
 import { DateTime } from "./types/scalars.js";
 
 /**
- * The page of a list by filter, of one kind or of all.
+ * The page of a list by filter: of one kind, of all, or of those that a record is linked with.
  * @throws as `selectRecords`
  */
 export async function selectedPage(
   page: RecordsArguments,
-  kind: KindName | undefined,
+  of: Pick<Parameters<typeof selectRecords>[1], "kind" | "linked">,
   context: Context,
-): Promise<object> {
+): Promise<RecordConnection> {
   const { deps, caller, budget } = context;
   const range = checkedRange(page);
   // A part of what an answer may hold: a page that ends early still fits.
@@ -53,7 +59,7 @@ export async function selectedPage(
     selectRecords(
       deps,
       {
-        ...(kind === undefined ? {} : { kind }),
+        ...of,
         filter: page.filter ?? null,
         order: orderOf(page),
         range: { ...range, bytes: Math.min(MAX_PAGE_BYTES, GRAPHQL_MAX_BYTES / 4) },
