@@ -524,11 +524,25 @@ describe("statistics of records", () => {
       await make("dataset", { keywords: [keyword], license });
     const { data } = await count(
       `filter: { keywords: "${keyword}" }, by: [LICENSE, SCORE_BAND]`,
-      "license scoreBand bytes",
+      "license scoreBand bytes averageBytes averageScore",
     );
     expect(data.recordStatistics.groups).toEqual([
-      { count: 2, license: "MIT", scoreBand: null, bytes: 0 },
-      { count: 1, license: "On request", scoreBand: null, bytes: 0 },
+      {
+        count: 2,
+        license: "MIT",
+        scoreBand: null,
+        bytes: 0,
+        averageBytes: null,
+        averageScore: null,
+      },
+      {
+        count: 1,
+        license: "On request",
+        scoreBand: null,
+        bytes: 0,
+        averageBytes: null,
+        averageScore: null,
+      },
     ]);
   });
 

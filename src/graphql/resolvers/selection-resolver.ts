@@ -28,6 +28,7 @@ import {
   SCORE_BANDS,
   type ScoreBand,
   STATISTICS_KEYS,
+  type StatisticsGroup,
   type StatisticsKey,
 } from "../../storage/records/port/selection.js";
 import type { Context } from "./context.js";
@@ -156,9 +157,19 @@ class RecordStatisticsGroup {
     description: "Bytes of their stored content, added up only when asked for.",
   })
   bytes!: () => Promise<number>;
+  @Field(() => Float, {
+    nullable: true,
+    description: "Bytes of a record, on average of those that have stored content.",
+  })
+  averageBytes!: () => Promise<number | null>;
+  @Field(() => Float, {
+    nullable: true,
+    description: "AI-readiness score in per cent, on average of the crates that have a stored one.",
+  })
+  averageScore!: () => Promise<number | null>;
 }
 
-@ObjectType({ description: "Counts of records.", simpleResolvers: true })
+@ObjectType({ description: "Counts, sums and averages of records.", simpleResolvers: true })
 class RecordStatistics {
   @Field(() => [RecordStatisticsGroup], { description: "The largest first." })
   groups!: RecordStatisticsGroup[];
@@ -195,12 +206,13 @@ export class StatisticsResolver {
       this.count({ filter: filter ?? null, by, limit: first }, context),
     );
     const keyOf = (values: readonly (string | null)[]): string => JSON.stringify(values);
-    let sizes: Promise<Map<string, number>> | undefined;
-    const bytesOf = async (values: readonly (string | null)[]): Promise<number> => {
-      sizes ??= budget
-        .queued(() => found.bytes())
-        .then(({ groups }) => new Map(groups.map((group) => [keyOf(group.values), group.bytes])));
-      return (await sizes).get(keyOf(values)) ?? 0;
+    let sums: Promise<Map<string, StatisticsGroup>> | undefined;
+    const sumsOf = async (values: readonly (string | null)[]): Promise<StatisticsGroup> => {
+      sums ??= budget
+        .queued(() => found.sums())
+        .then(({ groups }) => new Map(groups.map((group) => [keyOf(group.values), group])));
+      const none = { values: [], records: 0, bytes: 0, averageBytes: null, averageScore: null };
+      return (await sums).get(keyOf(values)) ?? none;
     };
     return {
       hasMore: found.more,
@@ -222,7 +234,9 @@ export class StatisticsResolver {
           crate: node("crate"),
           project: node("project"),
           count: records,
-          bytes: () => bytesOf(values),
+          bytes: async () => (await sumsOf(values)).bytes,
+          averageBytes: async () => (await sumsOf(values)).averageBytes,
+          averageScore: async () => (await sumsOf(values)).averageScore,
         };
       }),
     };

@@ -169,8 +169,8 @@ const publicPart = (record: StoredRecord): StoredRecord =>
 const MAX_STATISTICS_KEYS = 3;
 const MAX_STATISTICS_GROUPS = 1000;
 
-/** Statistics of the records that the caller may list; the bytes are added up on request. */
-export type RecordStatistics = Statistics & { bytes(): Promise<Statistics> };
+/** Statistics of the records that the caller may list; bytes and scores are added up on request. */
+export type RecordStatistics = Statistics & { sums(): Promise<Statistics> };
 
 /**
  * Counts the records of a filter by the values of some keys.
@@ -197,8 +197,8 @@ export async function recordStatistics(
   const query = { ...selectionOf(deps, request, caller), by, limit };
   const read = (sizes: boolean): Promise<Statistics> =>
     within((signal) => deps.records.statistics({ ...query, sizes }, signal));
-  let sized: Promise<Statistics> | undefined;
-  return { ...(await read(false)), bytes: () => (sized ??= read(true)) };
+  let summed: Promise<Statistics> | undefined;
+  return { ...(await read(false)), sums: () => (summed ??= read(true)) };
 }
 
 /** What a filter selects for the caller. @throws ValidationError */
