@@ -12,7 +12,9 @@ import {
   Kind,
   type OperationDefinitionNode,
   type SelectionSetNode,
+  valueFromASTUntyped,
 } from "graphql";
+import { RELATIONS } from "../model/connections.js";
 
 /**
  * Records assumed for a page of links when `first` is not given: most pages have few, and four
@@ -21,6 +23,10 @@ import {
 const USUAL_PAGE = 7;
 /** Price of counting the links of one record: more than that of reading a page of them. */
 const COUNTED_LINKS = 10;
+/** Price of a filter or an order of the links of one record, which are found in one more read. */
+const SELECTED_LINKS = 10;
+/** Price of each link that a filter follows: in a list of all records, and among links. */
+const [FOLLOWED, FOLLOWED_AMONG_LINKS] = [100, 10];
 /** What fields other than connections cost, in reads of a record; by type where a name is common. */
 const COSTS: ReadonlyMap<string, number> = new Map([
   ["document", 1],
@@ -95,16 +101,19 @@ export function costOf(
     const below =
       node.selectionSet && isCompositeType(inner) ? costOfSet(node.selectionSet, inner) : 0;
     const page = pageOf(field, node, variables, type === root);
+    const selecting = costOfArguments(field, node, variables, type === root);
     if (page !== undefined) {
       const there = totals.get(inner.name) ?? Infinity;
       const isOfLinks = isRecord(type) && inner.name === "RecordConnection";
       const counted = isOfLinks && selects(node, "totalCount");
       return (
-        Math.max(1, Math.min(page, there)) * Math.max(1, below) + (counted ? COUNTED_LINKS : 0)
+        Math.max(1, Math.min(page, there)) * Math.max(1, below) +
+        (counted ? COUNTED_LINKS : 0) +
+        selecting
       );
     }
     const own = COSTS.get(field.name) ?? COSTS.get(`${type.name}.${field.name}`);
-    return below + (own ?? (isRecord(inner as GraphQLCompositeType) ? 1 : 0));
+    return below + selecting + (own ?? (isRecord(inner as GraphQLCompositeType) ? 1 : 0));
   };
   const selects = ({ selectionSet }: { selectionSet?: SelectionSetNode }, name: string): boolean =>
     selectionSet?.selections.some((selection) =>
@@ -143,10 +152,39 @@ function pageOf(
   return given.length === 0 ? usual : Math.max(...given);
 }
 
+/** What it costs to find the records, besides that of reading them. */
+function costOfArguments(
+  field: GraphQLField<unknown, unknown>,
+  { arguments: given = [] }: FieldNode,
+  variables: Variables,
+  isRoot: boolean,
+): number {
+  const asked = field.args.flatMap(({ name, type }) => {
+    const argument = given.find((each) => each.name.value === name);
+    const value = argument && valueFromASTUntyped(argument.value, variables);
+    return value == null ? [] : [[getNamedType(type).name, value] as const];
+  });
+  const filters = asked.flatMap(([type, value]) => (type === "RecordFilter" ? [value] : []));
+  const followed = filters.reduce<number>((sum, filter) => sum + linksIn(filter), 0);
+  if (isRoot) return followed * FOLLOWED;
+  const isSelected = filters.length > 0 || asked.some(([type]) => type === "RecordOrder");
+  return (isSelected ? SELECTED_LINKS : 0) + followed * FOLLOWED_AMONG_LINKS;
+}
+
+/** How many links a filter follows, at all its levels. */
+function linksIn(filter: unknown): number {
+  if (filter === null || typeof filter !== "object") return 0;
+  return Object.entries(filter).reduce(
+    (sum, [name, value]) =>
+      sum + linksIn(value) + (value != null && Object.hasOwn(RELATIONS, name) ? 1 : 0),
+    0,
+  );
+}
+
 function defaultsOf({ variableDefinitions = [] }: OperationDefinitionNode): Variables {
   return Object.fromEntries(
     variableDefinitions.flatMap(({ variable, defaultValue }) =>
-      defaultValue?.kind === Kind.INT ? [[variable.name.value, Number(defaultValue.value)]] : [],
+      defaultValue ? [[variable.name.value, valueFromASTUntyped(defaultValue)]] : [],
     ),
   );
 }

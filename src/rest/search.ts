@@ -53,7 +53,7 @@ const list: Handler = async (request) => {
 
 const count: Handler = async ({ req, res, query: asked, context }) => {
   const request = statisticsParameters(asked);
-  const found = await (await statistics.count(request, context)).bytes();
+  const found = await (await statistics.count(request, context)).sums();
   sendJson(
     req,
     res,

@@ -52,6 +52,35 @@ describe("the price of an operation", () => {
     expect(body["extensions"].cost.requested).toBe(5);
   });
 
+  test("has a place for each link of a filter, in variables and their defaults too", async () => {
+    const priceOf = async (query: string, variables: object = {}) => {
+      const { body } = await registry.graphql(query, variables);
+      expect(body["errors"]).toBeUndefined();
+      return body["extensions"].cost.requested as number;
+    };
+    const list = (page: string, inner = "id") =>
+      `{ datasets(first: 5${page}) { nodes { ${inner} } } }`;
+    const filter = '{ usedBy: { not: { usedSoftware: { ids: "ark:99999/x" } } } }';
+    const plain = await priceOf(list(""));
+    expect(await priceOf(list(`, filter: ${filter}`))).toBe(plain + 2 * 100);
+    const asked = "datasets(first: 5, filter: $filter) { nodes { id } } }";
+    expect(
+      await priceOf(`query ($filter: RecordFilter) { ${asked}`, {
+        filter: { or: [{ usedBy: {} }, { usedBy: null, hasPart: { hasPart: {} } }] },
+      }),
+    ).toBe(plain + 3 * 100);
+    expect(await priceOf(`query ($filter: RecordFilter = ${filter}) { ${asked}`)).toBe(plain + 200);
+    const links = (page: string) => list("", `usedBy(first: 2${page}) { nodes { id } }`);
+    const followed = await priceOf(links(""));
+    expect(await priceOf(links(", orderBy: { field: NAME }"))).toBe(followed + 5 * 10);
+    expect(await priceOf(links(`, filter: ${filter}`))).toBe(followed + 5 * (10 + 2 * 10));
+    const many = Array.from({ length: 501 }, () => ({ usedBy: {} }));
+    const { body } = await registry.graphql(`query ($filter: RecordFilter) { ${asked}`, {
+      filter: { or: many },
+    });
+    expect(body["errors"]).toMatchObject([{ extensions: { code: "QUERY_TOO_COSTLY" } }]);
+  });
+
   test("lets four levels of lists with their default pages pass", async () => {
     const { body } = await registry.graphql(FOUR);
     expect(body["errors"]).toBeUndefined();

@@ -201,6 +201,100 @@ describe("records by filter", () => {
     });
   });
 
+  it("finds and orders what a record is linked with, from both ends, with counts", async () => {
+    const inputs: string[] = [];
+    for (const [index, name] of ["b one", "a two", "c three", "a four"].entries())
+      inputs.push(await make("dataset", { name, keywords: index < 3 ? ["linked"] : [] }));
+    const [b, a, c, four] = inputs as [string, string, string, string];
+    const outside = "ark:99999/not-here";
+    const run = await make("computation", { usedDataset: [four, outside, c, b] });
+    await server.request("PUT", "/dataset", {
+      token: ada.token,
+      json: bodyOf("dataset", ada.id, {
+        "@id": a,
+        name: "a two",
+        keywords: ["linked"],
+        datasetUsedBy: [run],
+      }),
+    });
+    const links = async (args: string, name = "usedDataset", id = run) => {
+      const answer = await server.graphql<{ computation: { page: Page } }>(
+        `{ computation(id: "${id}") { page: ${name}(${args}) { nodes { id } edges { cursor }
+          totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`,
+      );
+      return answer.body;
+    };
+    const linked = async (args: string): Promise<Page> => {
+      const { data, errors } = await links(args);
+      expect(errors).toBeUndefined();
+      return data.computation.page;
+    };
+    const idsOf = async (args: string) => (await linked(args)).nodes.map(({ id }) => id);
+    expect(await idsOf("first: 9")).toEqual([four, outside, c, b, a]);
+    expect(await idsOf("last: 2")).toEqual([b, a]);
+    expect(await idsOf("orderBy: { field: NAME }")).toEqual([four, a, b, c]);
+    const only = 'filter: { keywords: "linked" }';
+    expect(await idsOf(only)).toEqual([b, a, c]);
+    const order = `${only}, orderBy: { field: NAME, direction: DESC }`;
+    const first = await linked(`${order}, first: 2`);
+    expect(first).toMatchObject({
+      nodes: [{ id: c }, { id: b }],
+      totalCount: 3,
+      pageInfo: { hasNextPage: true, hasPreviousPage: false },
+    });
+    expect(await idsOf(`${order}, after: "${first.pageInfo.endCursor}"`)).toEqual([a]);
+    expect(await linked(`${order}, last: 1, before: "${first.pageInfo.endCursor}"`)).toMatchObject({
+      nodes: [{ id: c }],
+      pageInfo: { hasNextPage: true, hasPreviousPage: false },
+    });
+    expect(await idsOf(`filter: { usedBy: { name: { contains: "" } } }, last: 1`)).toEqual([four]);
+    expect(await idsOf("filter: { generatedBy: {} }")).toEqual([]);
+    expect(await linked(`${only}, first: 0`)).toMatchObject({
+      nodes: [],
+      totalCount: 3,
+      pageInfo: { hasNextPage: true },
+    });
+    // The cursor of one list is none of another one.
+    const other = await make("computation", { usedDataset: [c, b] });
+    const plain = (await linked("first: 1")).pageInfo.endCursor;
+    for (const [args, id] of [
+      [`${only}, after: "${first.pageInfo.endCursor}"`, run],
+      [`${order}, after: "${first.pageInfo.endCursor}"`, other],
+      [`${order}, after: "${plain}"`, run],
+      [`after: "${first.pageInfo.endCursor}"`, run],
+      [`last: 1, before: "${first.pageInfo.endCursor}"`, run],
+    ] as const) {
+      const { errors } = await links(args, "usedDataset", id);
+      expect(errors?.[0]).toMatchObject({
+        message: expect.stringMatching(/cursor is (?:not )?from/) as string,
+        extensions: { code: "BAD_REQUEST" },
+      });
+    }
+    const related = await links(`relation: USED_DATASET, ${order}`, "related");
+    expect(related.data.computation.page.nodes).toEqual([{ id: c }, { id: b }, { id: a }]);
+  });
+
+  it("orders by size and score, and refuses a score where no record can have one", async () => {
+    const marker = "sized";
+    const table = await make("dataset", { keywords: [marker] });
+    const empty = await make("dataset", { keywords: [marker] });
+    const by = (field: string, direction = "ASC") => ({ orderBy: { field, direction } });
+    const filter = { keywords: marker };
+    // Neither has content: the order of creation.
+    expect(await ids(filter, by("SIZE"))).toEqual([table, empty]);
+    expect(await ids(filter, by("SCORE", "DESC"))).toEqual([empty, table]);
+    const refused = await ask({ filter, ...by("SCORE") }, null, "datasets");
+    expect(refused.errors).toMatchObject([
+      { extensions: { code: "VALIDATION", detail: [{ loc: ["query", "orderBy"] }] } },
+    ]);
+    expect((await ask({ ...by("SCORE") }, null, "roCrates")).errors).toBeUndefined();
+    for (const field of ["NAME", "SIZE", "SCORE"])
+      expect(await refusal({ filter: { deleted: {} }, ...by(field) })).toMatchObject({
+        code: "VALIDATION",
+        loc: ["query", "order"],
+      });
+  });
+
   it("follows four links and no more, and refuses what nests or counts too much", async () => {
     const chain = (links: number, end: object = {}): object =>
       links === 0 ? end : { generatedBy: chain(links - 1, end) };
@@ -428,11 +522,25 @@ describe("statistics of records", () => {
       await make("dataset", { keywords: [keyword], license });
     const { data } = await count(
       `filter: { keywords: "${keyword}" }, by: [LICENSE, SCORE_BAND]`,
-      "license scoreBand bytes",
+      "license scoreBand bytes averageBytes averageScore",
     );
     expect(data.recordStatistics.groups).toEqual([
-      { count: 2, license: "MIT", scoreBand: null, bytes: 0 },
-      { count: 1, license: "On request", scoreBand: null, bytes: 0 },
+      {
+        count: 2,
+        license: "MIT",
+        scoreBand: null,
+        bytes: 0,
+        averageBytes: null,
+        averageScore: null,
+      },
+      {
+        count: 1,
+        license: "On request",
+        scoreBand: null,
+        bytes: 0,
+        averageBytes: null,
+        averageScore: null,
+      },
     ]);
   });
 
@@ -532,7 +640,7 @@ describe("a list refuses", () => {
       [{ size: 3 }, "size"],
     ] as const)
       expect((await refusal({ filter })).message).toContain(place);
-    const { errors } = await ask({ orderBy: { field: "SIZE" } });
+    const { errors } = await ask({ orderBy: { field: "WEIGHT" } });
     expect(errors![0]!.message).toContain("orderBy.field");
   });
 

@@ -125,6 +125,20 @@ describe("paging forward", () => {
       );
       expect(found.toSorted()).toEqual([outside, both, String(later["@id"]), ...runs].toSorted());
       expect(found.slice(0, 2).toSorted()).toEqual([outside, both].toSorted());
+      const backward: string[] = [];
+      for (let before: string | null = null; ;) {
+        const page: string = `last: ${first}${before === null ? "" : `, before: "${before}"`}`;
+        const answer: { body: { data: { dataset: { usedBy: Connection } }; errors?: unknown } } =
+          await server.graphql(`{ dataset(id: "${dataset}") { usedBy(${page}) { ${PAGE} } } }`);
+        expect(answer.body.errors).toBeUndefined();
+        const { nodes, edges, pageInfo } = answer.body.data.dataset.usedBy;
+        backward.unshift(...nodes.map(({ id }) => id));
+        expect(pageInfo.hasNextPage).toBe(before !== null);
+        if (!pageInfo.hasPreviousPage) break;
+        expect(nodes).toHaveLength(first);
+        before = edges[0]!.cursor;
+      }
+      expect(backward).toEqual(found);
     },
   );
 

@@ -26,6 +26,9 @@ function namedInChangelog(): RegExp[] {
   );
 }
 
+/** Arguments of every connection: PageInfo, RecordFilter and RecordOrder describe them once. */
+const OF_CONNECTIONS = new Set(["first", "after", "last", "before", "filter", "orderBy"]);
+
 /** Names of what a type has that can be described: itself, fields, arguments and values. */
 function* describable(
   type: GraphQLNamedType,
@@ -38,7 +41,7 @@ function* describable(
   for (const field of hasFields ? Object.values(type.getFields()) : []) {
     yield [`${type.name}.${field.name}`, field.description];
     for (const { name, description } of "args" in field ? field.args : [])
-      yield [`${type.name}.${field.name}(${name})`, description];
+      if (!OF_CONNECTIONS.has(name)) yield [`${type.name}.${field.name}(${name})`, description];
   }
 }
 

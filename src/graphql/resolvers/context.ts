@@ -16,8 +16,15 @@ import { nodeOf, type RecordNode, unresolved } from "./types/records.js";
 interface LinksFrom {
   predicates: readonly string[];
   after?: string;
+  before?: string;
+  backward?: boolean;
   limit: number;
 }
+
+/** Part of the name of a batch: reads of the same page are one. */
+const pageName = ({ limit, after = "", before = "", backward = false }: LinksFrom): string =>
+  `${limit} ${after} ${before} ${backward}`;
+
 interface LinksTo extends LinksFrom {
   kinds?: readonly KindName[];
   /** Sources that the record itself links to by these are left out. */
@@ -108,10 +115,8 @@ class Loaders {
 
   /** A page of the statements of the record, each target once. */
   linksFrom(ark: string, options: LinksFrom): Promise<Page<FoundLink>> {
-    return this.#batched(
-      options.predicates,
-      `from ${options.limit} ${options.after ?? ""}`,
-      (arks) => linksFrom(this.#deps, arks, options),
+    return this.#batched(options.predicates, `from ${pageName(options)}`, (arks) =>
+      linksFrom(this.#deps, arks, options),
     ).load(ark);
   }
 
@@ -119,7 +124,7 @@ class Loaders {
   linksTo(key: string, options: LinksTo): Promise<Page<FoundLink>> {
     return this.#batched(
       options.predicates,
-      `to ${options.limit} ${options.after ?? ""} ${options.kinds?.join() ?? ""}`,
+      `to ${pageName(options)} ${options.kinds?.join() ?? ""}`,
       (keys) => linksTo(this.#deps, keys, options),
     ).load(key);
   }

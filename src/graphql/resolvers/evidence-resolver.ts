@@ -50,7 +50,6 @@ import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./
 import { SubmissionType } from "./crate-resolver.js";
 import { DateTimeRange } from "./types/inputs.js";
 import {
-  ABOUT_PAGE,
   checkedPage,
   connectionTo,
   PageArguments,
@@ -176,9 +175,9 @@ class NodeArguments {
 }
 @ArgsType()
 class EvidenceRecordArguments extends NodeArguments implements PageArguments {
-  @Field(() => Int, { nullable: true, defaultValue: USUAL_PAGE, description: ABOUT_PAGE.first })
+  @Field(() => Int, { nullable: true, defaultValue: USUAL_PAGE })
   first!: number;
-  @Field(() => String, { nullable: true, description: ABOUT_PAGE.after })
+  @Field(() => String, { nullable: true })
   after?: string | null;
 }
 

@@ -46,6 +46,7 @@ import { type Context, countWrite, type SignedIn, signedIn, attemptsFrom } from 
 import { followLinks, RecordResolver } from "./record-resolver.js";
 import { selectedPage } from "./selection-resolver.js";
 import {
+  checkedRange,
   documentOf,
   INPUT_TYPES,
   patchOf,
@@ -154,7 +155,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
       @Args(() => RecordsArguments) page: RecordsArguments,
       @Ctx() context: Context,
     ): Promise<object> {
-      return selectedPage(page, kind, context);
+      return selectedPage(page, { kind }, context);
     }
   }
   if (!input) return Fields;
@@ -261,7 +262,7 @@ registerEnumType(LinkDirectionEnum, {
 });
 
 @ArgsType()
-class RelatedArguments extends PageArguments {
+class RelatedArguments extends RecordsArguments {
   @Field(() => RecordRelationEnum as object, { description: "Which relation." })
   relation!: string;
 }
@@ -337,8 +338,8 @@ export class LinksResolver {
     @Ctx() context: Context,
   ): Promise<RecordConnection> {
     const connection = node.stored && relationOf(node.stored.kind, relation);
-    if (connection) return followLinks(node, connection, checkedPage(page), context);
-    return { ...pageOf<RecordNode>([], [], false, page.after ?? undefined), totalCount: 0 };
+    if (connection) return followLinks(node, connection, page, context);
+    return { ...pageOf<RecordNode>([], [], false, checkedRange(page).after), totalCount: 0 };
   }
 
   @FieldResolver(() => RecordLinkConnection, {

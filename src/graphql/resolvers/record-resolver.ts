@@ -41,11 +41,21 @@ import { type SelectedRecords, selectRecords } from "../../services/records/sele
 import type { RecordPatch } from "../../services/records/patch.js";
 import { updateRecord } from "../../services/records/write.js";
 import { parseDocument, type RecordView, viewOf } from "../../services/records/view.js";
-import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
+import type {
+  FoundLink,
+  Page,
+  Revision as StoredRevision,
+  StoredRecord,
+} from "../../storage/records/port.js";
 import { eventLoop } from "../../event-loop-budget.js";
 import { attemptsFrom, type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { selectedPage } from "./selection-resolver.js";
-import { assertStorable, RecordsArguments, UpdateRecordInput } from "./types/inputs.js";
+import {
+  assertStorable,
+  checkedRange,
+  RecordsArguments,
+  UpdateRecordInput,
+} from "./types/inputs.js";
 import {
   checkedPage,
   connectionTo,
@@ -108,79 +118,109 @@ function revisionOf(ark: string, { at, by, revision: number, ...rest }: StoredRe
 }
 
 /**
- * Part of the cursor: which record states the link (this one: `o`, the other one: `i`), and its
- * position.
+ * Cursor of a link: which record states it (this one: `o`, the other one: `i`), and its position.
+ * First come the links that the record states, then those that others state of it.
  */
 const CURSOR = /^(o|i)(\d.*)$/;
 
+interface LinkCursor {
+  side: string;
+  position: string;
+}
+
+function linkCursor(cursor: string | undefined): LinkCursor | undefined {
+  if (cursor === undefined) return undefined;
+  const [, side, position] = CURSOR.exec(cursor) ?? [];
+  if (side === undefined || position === undefined)
+    throw new ServiceError(
+      "BAD_REQUEST",
+      "The cursor is not from these links: pass startCursor or endCursor of one of their pages, " +
+        "with the same filter and order.",
+    );
+  return { side, position };
+}
+
 /**
- * One page of the records a connection leads to: first the links that the record itself states,
- * then the links that others state of it, each record once. Every record of a page is read with the
- * same limit, so that one read per side covers all of them.
+ * One page of the records a connection leads to: in the order of the links, each record once; or by
+ * filter and order, which leave out references without a record.
  */
 export async function followLinks(
   node: RecordNode,
   connection: Connection,
-  page: CheckedPage,
+  page: RecordsArguments,
   context: Context,
 ): Promise<RecordConnection> {
-  const [, side, after] = page.after === undefined ? [] : (CURSOR.exec(page.after) ?? badCursor());
-  if (!node.stored) return { ...pageOf<RecordNode>([], [], false, page.after), totalCount: 0 };
-  const totalCount = () => context.loaders.linkCount(node.ark, connection);
+  const range = checkedRange(page);
+  const { after, before, backward = false } = range;
+  if (!node.stored) return { ...pageOf<RecordNode>([], [], false, after), totalCount: 0 };
+  if (page.filter || page.orderBy)
+    return selectedPage(page, { linked: { key: node.stored.key, connection } }, context);
+  const { found, more } = await readLinks(node.stored, connection, range, context);
   // A page of none says whether there are any.
-  const limit = Math.max(1, page.limit);
-  const targets: string[] = [];
-  const cursors: string[] = [];
-  let more = false;
-  if (side !== "i") {
-    const out = await context.loaders.linksFrom(node.ark, {
-      predicates: connection.out,
-      limit,
-      ...(after ? { after } : {}),
-    });
-    for (const link of out.items) {
-      targets.push(link.target);
-      cursors.push(`o${link.position}`);
-    }
-    more = out.next !== undefined;
-  }
-  if (!more && connection.in.length > 0) {
-    const space = limit - targets.length;
-    const back = await context.loaders.linksTo(node.stored.key, {
-      predicates: connection.in,
-      unlessBack: connection.out,
-      limit,
-      ...(connection.inKinds ? { kinds: connection.inKinds } : {}),
-      ...(side === "i" && after ? { after } : {}),
-    });
-    for (const link of back.items.slice(0, space)) {
-      targets.push(link.source);
-      cursors.push(`i${link.position}`);
-    }
-    more = back.items.length > space || back.next !== undefined;
-  }
-  if (page.limit === 0)
-    return {
-      ...pageOf<RecordNode>([], [], more || targets.length > 0, page.after),
-      totalCount,
-    };
-  context.budget.spend(targets.length);
+  const shown = range.limit === 0 ? [] : found;
+  context.budget.spend(shown.length);
+  const isMore = more || found.length > shown.length;
   return {
     ...pageOf(
-      await Promise.all(targets.map((target) => context.loaders.node(target))),
-      cursors,
-      more,
-      page.after,
+      await Promise.all(shown.map(({ ark }) => context.loaders.node(ark))),
+      shown.map(({ cursor }) => cursor),
+      backward ? before !== undefined : isMore,
+      after,
+      backward ? isMore : after !== undefined,
     ),
-    totalCount,
+    totalCount: () => context.loaders.linkCount(node.ark, connection),
   };
 }
 
-function badCursor(): never {
-  throw new ServiceError(
-    "BAD_REQUEST",
-    "The cursor in after is not from a page of links: pass pageInfo.endCursor of the page before.",
-  );
+/**
+ * A page of at least one link. Every record of a page is read with the same limit, so that one read
+ * per side covers all of them.
+ */
+async function readLinks(
+  record: StoredRecord,
+  connection: Connection,
+  range: ReturnType<typeof checkedRange>,
+  { loaders }: Context,
+): Promise<{ found: { ark: string; cursor: string }[]; more: boolean }> {
+  const { backward = false } = range;
+  const [after, before] = [linkCursor(range.after), linkCursor(range.before)];
+  const limit = Math.max(1, range.limit);
+  let found: { ark: string; cursor: string }[] = [];
+  let more = false;
+  for (const side of backward ? ["i", "o"] : ["o", "i"]) {
+    const isOutside = side === "o" ? after?.side === "i" : before?.side === "o";
+    if (more || isOutside) continue;
+    const { items, next } = await readSide(side, record, connection, loaders, {
+      limit,
+      backward,
+      ...(after?.side === side ? { after: after.position } : {}),
+      ...(before?.side === side ? { before: before.position } : {}),
+    });
+    const space = limit - found.length;
+    const links = items
+      .slice(backward ? Math.max(0, items.length - space) : 0, backward ? undefined : space)
+      .map(({ source, target, position }) => ({
+        ark: side === "o" ? target : source,
+        cursor: side + position,
+      }));
+    found = backward ? [...links, ...found] : [...found, ...links];
+    more = items.length > space || next !== undefined;
+  }
+  return { found, more };
+}
+
+/** A page of the links that the record states (`o`), or of those that others state of it. */
+function readSide(
+  side: string,
+  { ark, key }: StoredRecord,
+  { out, in: back, inKinds }: Connection,
+  loaders: Context["loaders"],
+  page: Omit<Parameters<Context["loaders"]["linksFrom"]>[1], "predicates">,
+): Promise<Page<FoundLink>> | Page<FoundLink> {
+  if (side === "o") return loaders.linksFrom(ark, { ...page, predicates: out });
+  if (back.length === 0) return { items: [] };
+  const kinds = inKinds ? { kinds: inKinds } : {};
+  return loaders.linksTo(key, { ...page, predicates: back, unlessBack: out, ...kinds });
 }
 
 /**
@@ -192,12 +232,12 @@ function addConnections(kind: KindName): void {
   for (const [name, connection] of Object.entries(connectionsOf(kind))) {
     Object.defineProperty(prototype, name, {
       configurable: true,
-      value(this: RecordNode, page: PageArguments, context: Context) {
-        return followLinks(this, connection, checkedPage(page), context);
+      value(this: RecordNode, page: RecordsArguments, context: Context) {
+        return followLinks(this, connection, page, context);
       },
     });
-    Reflect.defineMetadata("design:paramtypes", [PageArguments, Object], prototype, name);
-    Args(() => PageArguments)(prototype, name, 0);
+    Reflect.defineMetadata("design:paramtypes", [RecordsArguments, Object], prototype, name);
+    Args(() => RecordsArguments)(prototype, name, 0);
     Ctx()(prototype, name, 1);
     Field(() => RecordConnection, { description: connection.description })(
       prototype,
@@ -474,7 +514,7 @@ export class RecordResolver {
     @Args(() => RecordsArguments) page: RecordsArguments,
     @Ctx() context: Context,
   ): Promise<object> {
-    return selectedPage(page, undefined, context);
+    return selectedPage(page, {}, context);
   }
 
   @Mutation(() => RecordNode, {

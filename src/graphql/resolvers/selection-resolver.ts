@@ -4,6 +4,7 @@ import {
   Ctx,
   Field,
   FieldResolver,
+  Float,
   ID,
   InputType,
   Int,
@@ -27,6 +28,7 @@ import {
   SCORE_BANDS,
   type ScoreBand,
   STATISTICS_KEYS,
+  type StatisticsGroup,
   type StatisticsKey,
 } from "../../storage/records/port/selection.js";
 import type { Context } from "./context.js";
@@ -35,6 +37,7 @@ import { checkedPage, pageOf } from "./types/pages.js";
 import {
   nodeOf,
   PublicationStatusEnum,
+  type RecordConnection,
   RecordKindEnum,
   RecordNode,
   Tombstone,
@@ -43,14 +46,14 @@ import {
 import { BigIntScalar, DateTime } from "./types/scalars.js";
 
 /**
- * The page of a list by filter, of one kind or of all.
+ * The page of a list by filter: of one kind, of all, or of those that a record is linked with.
  * @throws as `selectRecords`
  */
 export async function selectedPage(
   page: RecordsArguments,
-  kind: KindName | undefined,
+  of: Pick<Parameters<typeof selectRecords>[1], "kind" | "linked">,
   context: Context,
-): Promise<object> {
+): Promise<RecordConnection> {
   const { deps, caller, budget } = context;
   const range = checkedRange(page);
   // A part of what an answer may hold: a page that ends early still fits.
@@ -59,7 +62,7 @@ export async function selectedPage(
     selectRecords(
       deps,
       {
-        ...(kind === undefined ? {} : { kind }),
+        ...of,
         filter: page.filter ?? null,
         order: orderOf(page),
         range: { ...range, bytes: Math.min(MAX_PAGE_BYTES, GRAPHQL_MAX_BYTES / 4) },
@@ -156,9 +159,19 @@ class RecordStatisticsGroup {
     description: "Bytes of their stored content, added up only when asked for.",
   })
   bytes!: () => Promise<number>;
+  @Field(() => Float, {
+    nullable: true,
+    description: "Bytes of a record, on average of those that have stored content.",
+  })
+  averageBytes!: () => Promise<number | null>;
+  @Field(() => Float, {
+    nullable: true,
+    description: "AI-readiness score in per cent, on average of the crates that have a stored one.",
+  })
+  averageScore!: () => Promise<number | null>;
 }
 
-@ObjectType({ description: "Counts of records.", simpleResolvers: true })
+@ObjectType({ description: "Counts, sums and averages of records.", simpleResolvers: true })
 class RecordStatistics {
   @Field(() => [RecordStatisticsGroup], { description: "The largest first." })
   groups!: RecordStatisticsGroup[];
@@ -195,12 +208,13 @@ export class StatisticsResolver {
       this.count({ filter: filter ?? null, by, limit: first }, context),
     );
     const keyOf = (values: readonly (string | null)[]): string => JSON.stringify(values);
-    let sizes: Promise<Map<string, number>> | undefined;
-    const bytesOf = async (values: readonly (string | null)[]): Promise<number> => {
-      sizes ??= budget
-        .queued(() => found.bytes())
-        .then(({ groups }) => new Map(groups.map((group) => [keyOf(group.values), group.bytes])));
-      return (await sizes).get(keyOf(values)) ?? 0;
+    let sums: Promise<Map<string, StatisticsGroup>> | undefined;
+    const sumsOf = async (values: readonly (string | null)[]): Promise<StatisticsGroup> => {
+      sums ??= budget
+        .queued(() => found.sums())
+        .then(({ groups }) => new Map(groups.map((group) => [keyOf(group.values), group])));
+      const none = { values: [], records: 0, bytes: 0, averageBytes: null, averageScore: null };
+      return (await sums).get(keyOf(values)) ?? none;
     };
     return {
       hasMore: found.more,
@@ -222,7 +236,9 @@ export class StatisticsResolver {
           crate: node("crate"),
           project: node("project"),
           count: records,
-          bytes: () => bytesOf(values),
+          bytes: async () => (await sumsOf(values)).bytes,
+          averageBytes: async () => (await sumsOf(values)).averageBytes,
+          averageScore: async () => (await sumsOf(values)).averageScore,
         };
       }),
     };

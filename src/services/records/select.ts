@@ -1,6 +1,6 @@
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { lookupArk, referencedArk } from "../../identifiers/ark.js";
-import { OF_PROJECT, RELATIONS } from "../../model/connections.js";
+import { type Connection, OF_PROJECT, RELATIONS } from "../../model/connections.js";
 import { dateProblem, instantOf } from "../../model/dates.js";
 import {
   KIND_NAMES,
@@ -110,7 +110,8 @@ export interface SelectionRange {
 export type SelectedRecords = SelectionPage & { count(): Promise<number> };
 
 /**
- * Records by filter, as the caller may list them: those of users need a token.
+ * Records by filter, as the caller may list them: those of users need a token, but where a link
+ * leads to them.
  * @param kind only records of this kind
  * @throws ValidationError for a filter that is too large or names something that is no ARK;
  * ServiceError `BAD_REQUEST` for a cursor of another list, `QUERY_TIMEOUT`
@@ -119,6 +120,8 @@ export async function selectRecords(
   deps: Deps,
   request: {
     kind?: KindName;
+    /** Only records that a connection leads to from the record of this key. */
+    linked?: { key: string; connection: Connection };
     filter?: RecordFilterInput | null;
     order?: RecordOrder;
     range: SelectionRange;
@@ -128,10 +131,15 @@ export async function selectRecords(
   if (request.kind === "user") authenticated(caller);
   const { order = { by: "created", descending: false } as const, range } = request;
   const selection = selectionOf(deps, request, caller);
-  if (order.by === "name" && isOfDeleted(selection.filter))
+  if (isOfDeleted(selection.filter) && order.by !== "created" && order.by !== "modified")
     throw invalid(
       ["query", "order"],
-      "Value error, deleted records show no name: order them by created or modified",
+      `Value error, deleted records show no ${order.by}: order them by created or modified`,
+    );
+  if (order.by === "score" && (request.kind ?? "rocrate") !== "rocrate")
+    throw invalid(
+      ["query", "orderBy"],
+      "Value error, only crates have a score: order them by another field, or ask for roCrates",
     );
   const page = await within((signal) =>
     deps.records.select(
@@ -161,8 +169,8 @@ const publicPart = (record: StoredRecord): StoredRecord =>
 const MAX_STATISTICS_KEYS = 3;
 const MAX_STATISTICS_GROUPS = 1000;
 
-/** Statistics of the records that the caller may list; the bytes are added up on request. */
-export type RecordStatistics = Statistics & { bytes(): Promise<Statistics> };
+/** Statistics of the records that the caller may list; bytes and scores are added up on request. */
+export type RecordStatistics = Statistics & { sums(): Promise<Statistics> };
 
 /**
  * Counts the records of a filter by the values of some keys.
@@ -189,20 +197,21 @@ export async function recordStatistics(
   const query = { ...selectionOf(deps, request, caller), by, limit };
   const read = (sizes: boolean): Promise<Statistics> =>
     within((signal) => deps.records.statistics({ ...query, sizes }, signal));
-  let sized: Promise<Statistics> | undefined;
-  return { ...(await read(false)), bytes: () => (sized ??= read(true)) };
+  let summed: Promise<Statistics> | undefined;
+  return { ...(await read(false)), sums: () => (summed ??= read(true)) };
 }
 
 /** What a filter selects for the caller. @throws ValidationError */
 function selectionOf(
   deps: Pick<Deps, "config">,
-  { kind, filter }: { kind?: KindName; filter?: RecordFilterInput | null },
+  { kind, linked, filter }: Pick<Parameters<typeof selectRecords>[1], "kind" | "linked" | "filter">,
   caller: Caller | null,
 ): Selection {
-  return {
-    filter: filterOf(deps, { kind, filter }),
-    ...(caller ? {} : { without: ["user"] as const }),
-  };
+  const asked = filterOf(deps, { kind, filter });
+  if (!linked) return { filter: asked, ...(caller ? {} : { without: ["user"] as const }) };
+  const { out, in: back, inKinds } = linked.connection;
+  const link = { key: linked.key, out, in: back, ...(inKinds ? { inKinds } : {}) };
+  return { filter: { linked: link, and: [asked] } };
 }
 
 /** A filter as the record store reads it, of one kind where one is named. @throws ValidationError */

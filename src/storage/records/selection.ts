@@ -99,8 +99,11 @@ export interface Condition {
   ids?(sql: Sql): string;
   /** Those numbers come each once, and in their order. */
   inOrder?: true;
-  /** Asks for one record, without all of those numbers. */
-  holds?(sql: Sql): string;
+  /**
+   * Asks for one record, without all of those numbers.
+   * @param links that are asked for one by one, behind the first one of a chain
+   */
+  holds?(sql: Sql, links?: number): string;
   /** That takes no longer than to read a few rows. */
   holdsQuickly?: true;
   /** The field that it is about, where its index does not find the records. */
@@ -319,7 +322,7 @@ function linkConditions({ keys, linked, related }: RecordFilter, dialect: Dialec
   if (related)
     conditions.push({
       ...inNumbers((sql) => relatedIds(related, dialect, sql)),
-      holds: (sql) => isRelated(related, dialect, sql),
+      holds: (sql, links = NESTED_LINKS) => isRelated(related, links, dialect, sql),
       holdsQuickly: true,
     });
   return conditions;
@@ -379,10 +382,18 @@ function byPredicate(
     WHERE ${dialect.anyOf("v.predicate", predicates, sql)}${ofKind})`;
 }
 
+/** Links of a chain that are asked for one by one: SQLite refuses what nests too deep. */
+const NESTED_LINKS = 1;
+
 /** The live records, `r` of a SELECT of their own, that meet the filter of a link. */
-const othersSql = (filter: RecordFilter, dialect: Dialect, sql: Sql): string =>
+const othersSql = (filter: RecordFilter, dialect: Dialect, sql: Sql, links = 0): string =>
   joined(
-    ["r.deleted_at IS NULL", ...flattened(filter, dialect).map((condition) => condition.sql(sql))],
+    [
+      "r.deleted_at IS NULL",
+      ...flattened(filter, dialect).map((condition) =>
+        condition.holdsQuickly && links > 0 ? condition.holds!(sql, links - 1) : condition.sql(sql),
+      ),
+    ],
     "AND",
   );
 
@@ -410,7 +421,7 @@ function relatedIds(related: RelatedTo, dialect: Dialect, sql: Sql): string {
 }
 
 /** The same for one record, from it on. */
-function isRelated(related: RelatedTo, dialect: Dialect, sql: Sql): string {
+function isRelated(related: RelatedTo, links: number, dialect: Dialect, sql: Sql): string {
   const { filter } = related;
   const keys = solelyKeys(filter);
   const stated = byPredicate(related.out, undefined, dialect, sql);
@@ -418,7 +429,7 @@ function isRelated(related: RelatedTo, dialect: Dialect, sql: Sql): string {
     AND ${byPredicate(related.in, related.inKinds, dialect, sql)}`;
   const others = (ids: string): string =>
     `EXISTS (SELECT 1 FROM (${ids}) AS x ${dialect.thenJoin} record AS r ON r.id = x.id
-      WHERE ${othersSql(filter, dialect, sql)})`;
+      WHERE ${othersSql(filter, dialect, sql, links)})`;
   return keys
     ? `(EXISTS (SELECT 1 FROM link AS l WHERE l.source = r.id AND ${stated}
         AND ${dialect.anyOf("l.target_key", keys, sql)}) OR ${others(back)})`

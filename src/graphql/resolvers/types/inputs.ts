@@ -25,6 +25,8 @@ enum RecordOrderField {
   CREATED = "created",
   MODIFIED = "modified",
   NAME = "name",
+  SIZE = "size",
+  SCORE = "score",
 }
 registerEnumType(RecordOrderField, {
   name: "RecordOrderField",
@@ -33,6 +35,14 @@ registerEnumType(RecordOrderField, {
     CREATED: { description: "The order in which the registry stored the records." },
     MODIFIED: { description: "Time of the last change." },
     NAME: { description: "Name, without case." },
+    SIZE: {
+      description: "Bytes of the stored content. Records without come last, in both directions.",
+    },
+    SCORE: {
+      description:
+        "Stored AI-readiness score of crates. Records without come last, in both directions; " +
+        "lists of one kind that has none are refused.",
+    },
   },
 });
 
@@ -49,7 +59,11 @@ registerEnumType(OrderDirection, {
   },
 });
 
-@InputType("RecordOrder", { description: "An order of records." })
+@InputType("RecordOrder", {
+  description:
+    "An order of records. Lists are in the order of creation unless they are asked for another " +
+    "one, the oldest first; links in the order of the links.",
+})
 class RecordOrderInput {
   @Field(() => RecordOrderField, { description: "What to order by." }) field!: RecordOrderField;
   @Field(() => OrderDirection, { defaultValue: OrderDirection.ASC, description: "Which way." })
@@ -188,22 +202,13 @@ for (const [name, relations] of Object.entries(RELATIONS))
     description: relations.map(({ connection }) => connection.description).join(" "),
   })(RecordFilter.prototype, name);
 
+/** Of every connection of records; described at PageInfo, RecordFilter and RecordOrder. */
 @ArgsType()
 export class RecordsArguments extends PageArguments {
-  @Field(() => String, { nullable: true, description: "startCursor of the page behind." })
-  before?: string | null;
-  @Field(() => Int, {
-    nullable: true,
-    description: "The last ones, before the cursor in before, instead of the first; at most 1000.",
-  })
-  last?: number | null;
-  @Field(() => RecordFilter, { nullable: true, description: "Which records; all when absent." })
-  filter?: RecordFilter | null;
-  @Field(() => RecordOrderInput, {
-    nullable: true,
-    description: "By creation unless given, the oldest first.",
-  })
-  orderBy?: RecordOrderInput | null;
+  @Field(() => String, { nullable: true }) before?: string | null;
+  @Field(() => Int, { nullable: true }) last?: number | null;
+  @Field(() => RecordFilter, { nullable: true }) filter?: RecordFilter | null;
+  @Field(() => RecordOrderInput, { nullable: true }) orderBy?: RecordOrderInput | null;
 }
 
 /** @throws ValidationError when `first` or `last` is out of range, or both are given */

@@ -15,11 +15,15 @@ export const ABOUT_PAGE = {
   pageInfo: "Where the page ends, and whether there are more.",
   node: "The entry itself.",
   cursor: "Place of the entry in the list.",
-  first: `At most ${MAX_PER_PAGE}.`,
-  after: "endCursor of the page before.",
 } as const;
 
-@ObjectType({ description: "Where a page ends (Relay connections).", simpleResolvers: true })
+@ObjectType({
+  description:
+    "Where a page ends (Relay connections). The first records, or those after the cursor of " +
+    "after; with last those before the cursor of before, or the last ones. A page has at most " +
+    `${MAX_PER_PAGE}. A cursor belongs to its filter and order.`,
+  simpleResolvers: true,
+})
 export class PageInfo {
   @Field({ description: "There are more behind this page." }) hasNextPage!: boolean;
   @Field({ description: "There are more before this page." }) hasPreviousPage!: boolean;
@@ -54,15 +58,11 @@ export function connectionTo<T extends object>(name: string, node: TypeClass<T>)
   return Connection;
 }
 
+/** Of every connection, so they are described once, at {@link PageInfo}. */
 @ArgsType()
 export class PageArguments {
-  @Field(() => Int, {
-    nullable: true,
-    defaultValue: USUAL_PAGE,
-    description: ABOUT_PAGE.first,
-  })
-  first!: number;
-  @Field(() => String, { nullable: true, description: ABOUT_PAGE.after }) after?: string | null;
+  @Field(() => Int, { nullable: true, defaultValue: USUAL_PAGE }) first!: number;
+  @Field(() => String, { nullable: true }) after?: string | null;
 }
 
 export interface CheckedPage {

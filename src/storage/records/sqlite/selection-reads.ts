@@ -206,15 +206,18 @@ export class SelectionReads {
     const conditions = conditionsOf(selection, this.dialect);
     return this.#connection.transaction(() => {
       const isNamed = conditions.some(({ field }) => field === "part of the name");
+      const best = isOfDeleted(selection.filter) ? undefined : this.#sparsest(conditions);
       const plan = isOfDeleted(selection.filter)
         ? DELETED
-        : (this.#sparsest(conditions)?.plan ??
-          (isNamed ? planFor({ field: "name", sql: () => "" })! : ALL_RECORDS));
+        : (best?.plan ?? (isNamed ? planFor({ field: "name", sql: () => "" })! : ALL_RECORDS));
+      const isFew = best !== undefined && best.count < this.#sparse;
       const sql = new Sql(this.dialect);
       const where = [
         baseOf(selection),
         ...plan.extra(sql),
-        ...left(conditions, plan).map((each) => each.sql(sql)),
+        ...left(conditions, plan).map((each) =>
+          isFew && each.holdsQuickly ? each.holds!(sql) : each.sql(sql),
+        ),
       ];
       return this.#prepare<[number]>(
         `SELECT count(*) FROM ${plan.from(sql)} WHERE ${joined(where, "AND")}`,
@@ -364,9 +367,12 @@ export class SelectionReads {
     let best: { plan: Plan; count: number } | undefined;
     for (const condition of conditions
       .flatMap((each) => (planFor(each) ? each : []))
+      .toSorted((a, b) => Number(a.holdsQuickly ?? false) - Number(b.holdsQuickly ?? false))
       .slice(0, MAX_COUNTED)) {
       const plan = planFor(condition);
       if (!plan || best?.count === 0) continue;
+      // To ask a few records takes less than to find all that meet it.
+      if (condition.holdsQuickly && best && best.count < most) break;
       const sql = new Sql(this.dialect);
       const where = [
         LIVE,

@@ -15,7 +15,8 @@ import { FeedReads, RecordReads } from "../../../../src/storage/records/sqlite/r
 import { migrate } from "../../../../src/storage/records/sqlite/schema.js";
 import { SelectionReads } from "../../../../src/storage/records/sqlite/selection-reads.js";
 import { Connection } from "../../../../src/storage/records/sqlite/statement.js";
-import { create, remove, replace, write } from "../../../conformance/records/fixtures.js";
+import type { RecordFilter } from "../../../../src/storage/records/port/selection.js";
+import { create, linkTo, remove, replace, write } from "../../../conformance/records/fixtures.js";
 
 /**
  * Tables and names for them that grow with the records. An index that is read from one end to the
@@ -91,6 +92,62 @@ test("a list by text is the same whether hits are read or asked for one by one",
             expect(asked.select(query), JSON.stringify(query)).toEqual(read.select(query));
           }
     expect(prepare.mock.calls.some(([sql]) => sql.includes("AND rowid = r.id"))).toBe(true);
+    prepare.mockRestore();
+    for (const one of [read, asked]) one.close();
+    connection.close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a list by links is the same whether they are followed from one end or the other", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "arkgraph-plans-"));
+  const file = join(folder, "records.db");
+  try {
+    const store = await openSqliteRecordStore({ file });
+    const [uses, used, made] = ["evi:used", "evi:usedBy", "evi:generatedBy"] as const;
+    const link = (target: number, predicate: string) => linkTo(`ark:99999/r${target}`, predicate);
+    for (const [index, links] of [
+      [],
+      [link(0, uses), link(5, uses)],
+      [link(1, made), link(0, uses)],
+      [link(1, made), link(4, used)],
+      [link(9, made)],
+      [link(2, uses), link(5, made), link(1, used)],
+    ].entries())
+      await write(store, create(`ark:99999/r${index}`, { name: `name ${index}`, links }));
+    await store.close();
+    const connection = openForReading(file);
+    const [read, asked] = [
+      new SelectionReads(connection),
+      new SelectionReads(connection, { sparse: 1, dense: 1 }),
+    ];
+    const to = (filter: RecordFilter): RecordFilter => ({
+      related: { out: [uses], in: [used], filter },
+    });
+    const by = (filter: RecordFilter): RecordFilter => ({
+      related: { out: [made], in: [], filter },
+    });
+    const prepare = vi.spyOn(Connection.prototype, "prepare");
+    for (const inner of [{}, { nameContains: "0" }, { keys: ["ark:99999/r9", "ark:99999/r0"] }])
+      for (const filter of [
+        to(inner),
+        by(inner),
+        by(to(inner)),
+        by(to(by(to(inner)))),
+        to(to(to(to(inner)))),
+        { not: by(to(inner)) },
+        { and: [to(inner), by({})] },
+        { ...to(inner), nameContains: "e" },
+      ]) {
+        expect(asked.count({ filter })).toBe(read.count({ filter }));
+        for (const order of ["created", "modified", "name", "size"] as const)
+          for (const descending of [false, true]) {
+            const query = { filter, order: { by: order, descending }, limit: 9 };
+            expect(asked.select(query), JSON.stringify(query)).toEqual(read.select(query));
+          }
+      }
+    expect(prepare.mock.calls.some(([sql]) => /EXISTS.*EXISTS/s.test(sql))).toBe(true);
     prepare.mockRestore();
     for (const one of [read, asked]) one.close();
     connection.close();
