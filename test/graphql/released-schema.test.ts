@@ -40,7 +40,8 @@ function* describable(
   for (const field of hasFields ? Object.values(type.getFields()) : []) {
     yield [`${type.name}.${field.name}`, field.description];
     for (const { name, description } of "args" in field ? field.args : [])
-      yield [`${type.name}.${field.name}(${name})`, description];
+      // The same everywhere: the type of the input describes it.
+      if (name !== "input") yield [`${type.name}.${field.name}(${name})`, description];
   }
 }
 
