@@ -78,12 +78,13 @@ const OPERATIONS: readonly [
     "delete",
     2,
     async ({ client, old }) => {
-      const { deleteRecords } = await client.graphql<{ deleteRecords: { message?: string }[] }>(
-        "mutation Delete($ids: [ID!]!) { deleteRecords(ids: $ids) { message } }",
+      const { deleteRecords } = await client.graphql<{
+        deleteRecords: { results: { error: { message: string } | null }[] };
+      }>(
+        "mutation Delete($ids: [ID!]!) { deleteRecords(input: { ids: $ids }) { results { error { message } } } }",
         { ids: old.splice(0, DELETED) },
       );
-      const refused = deleteRecords.find(({ message }) => message != null);
-      if (refused) throw new Error(refused.message);
+      for (const { error } of deleteRecords.results) if (error) throw new Error(error.message);
     },
   ],
   ["fetch", 25, ({ client, recent }) => read(client, `/${one(recent)}`)],

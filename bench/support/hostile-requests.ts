@@ -212,8 +212,8 @@ const DOCUMENTS: Readonly<Record<string, (roll: Roll) => string>> = {
   comments: (roll) => `${"#\n".repeat(pick(roll, [30_000, 500_000]))}{ me { id } }`,
   brackets: () => `{ record(id: ${"[".repeat(1_900)}`,
   "a list": () =>
-    'mutation { createDataset(input: { name: "x", description: "x", owner: "x", ' +
-    `additionalProperties: { x: [${"1,".repeat(1_900)}] } }) { id } }`,
+    'mutation { createDataset(input: { dataset: { name: "x", description: "x", owner: "x", ' +
+    `additionalProperties: { x: [${"1,".repeat(1_900)}] } } }) { revision } }`,
   depth: () => `{ record(id: "ark:99999/x") ${"{ owner ".repeat(200)}{ id }${" }".repeat(200)} }`,
   "aliases of documents": (roll) =>
     `{ ${pick(roll, ["records", "datasets"])}(first: 1000) { nodes { ${many(4, (index) => `a${index}: document`).join(" ")} } } }`,
@@ -300,10 +300,10 @@ const ENTRIES: readonly (readonly [weight: number, entry: Entry])[] = [
     (roll, target) => {
       const { name, body } = documentOf(roll, target);
       const query = pick(roll, [
-        "mutation ($d: DatasetInput!) { createDataset(input: $d) { id } }",
-        'mutation ($d: JSON!) { createDataset(input: { name: "x", description: "A hostile one", ' +
-          'owner: "ark:99999/x", additionalProperties: $d }) { id document } }',
-        'mutation ($d: JSON!) { updateRecord(input: { id: "ark:99999/x", patch: $d }) { id } }',
+        "mutation ($d: DatasetInput!) { createDataset(input: { dataset: $d }) { revision } }",
+        'mutation ($d: JSON!) { createDataset(input: { dataset: { name: "x", description: "A hostile one", ' +
+          'owner: "ark:99999/x", additionalProperties: $d } }) { dataset { document } } }',
+        'mutation ($d: JSON!) { updateRecord(input: { id: "ark:99999/x", patch: $d }) { revision } }',
         "query ($d: JSON!) { validate(document: $d, kind: DATASET) { conforms } }",
         "query ($d: String!) { me { id } }",
       ]);

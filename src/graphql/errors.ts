@@ -4,6 +4,7 @@ import { unwrapResolverError } from "@apollo/server/errors";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
 import { cutMessage, ERRORS, type ErrorCode, ServiceError, ValidationError } from "../errors.js";
 import { type Log, reportDamage } from "../log.js";
+import { REST_PLACES } from "./resolvers/types/inputs.js";
 
 /**
  * Codes of errors that only GraphQL has, by the names that Apollo's clients know, with their
@@ -49,11 +50,12 @@ const ALIKE: Readonly<Partial<Record<GraphqlCode, string>>> = {
 const WORDING: readonly [RegExp, string][] = [
   [
     /send Authorization: Bearer <token>, obtained from POST \/token\b/,
-    "sign in with the mutation login, and send its token",
+    "sign in with the mutation signIn, and send its token",
   ],
-  [/obtain a new one from POST \/token\b/, "obtain a new one with the mutation login"],
+  [/obtain a new one from POST \/token\b/, "obtain a new one with the mutation signIn"],
   [/\(PUT \/group\)/, "(mutation updateGroup)"],
-  [/\(PUT \/publish\)/, "(mutation publish)"],
+  [/\(PUT \/publish\)/, "(mutation publishRecord)"],
+  [/use the submissionUUID that the upload answered/, "use the id of the submission"],
   [/: ask for \/(?:[a-z]+\/)?(ark:[^\s"]+?)\.$/, ': ask for record(id: "$1").'],
 ];
 
@@ -125,8 +127,11 @@ function coded(
     ...(formatted.locations ? { locations: formatted.locations } : {}),
     ...(formatted.path && formatted.path.length > 0 ? { path: formatted.path } : {}),
   };
-  if (cause instanceof ServiceError)
-    return { message: cutMessage(cause.message), ...place, extensions: extensionsOf(cause) };
+  if (cause instanceof ServiceError) {
+    // Before an operation runs, the body of the request is at fault, not an argument.
+    const shown = "path" in place ? withArguments(cause) : cause;
+    return { message: cutMessage(shown.message), ...place, extensions: extensionsOf(shown) };
+  }
   for (const [pattern, code, words] of LIBRARIES)
     if (cause instanceof GraphQLError && pattern.test(formatted.message))
       return { message: formatted.message.replace(pattern, words), ...place, extensions: { code } };
@@ -193,6 +198,16 @@ export function cutErrors(errors: GraphQLError[]): void {
   );
 }
 
+/** A refusal of what a field was asked, whose places begin with the name of an argument. */
+function withArguments(cause: ServiceError): ServiceError {
+  if (!(cause instanceof ValidationError)) return cause;
+  return new ValidationError(
+    cause.items.map((item) =>
+      REST_PLACES.includes(item.loc[0]) ? { ...item, loc: item.loc.slice(1) } : item,
+    ),
+  );
+}
+
 function extensionsOf(cause: ServiceError): Record<string, unknown> {
   return cause instanceof ValidationError
     ? { code: cause.code, detail: cause.items }
@@ -211,7 +226,6 @@ function uncoercible(message: string, variable: string): GraphQLFormattedError {
     .replace(/^(Value) ".*" (does not exist)/s, "$1 $2");
   const reported = cutMessage(why);
   const loc = [
-    "body",
     "variables",
     ...(path ?? variable)
       .split(/[.[\]]+/)
@@ -229,7 +243,6 @@ function uncoercible(message: string, variable: string): GraphQLFormattedError {
 
 function moreMisfits(): GraphQLFormattedError {
   const msg = "More values of the variables do not fit their types; only the first are listed.";
-  const [item] = new ValidationError([{ loc: ["body", "variables"], msg, type: "value_error" }])
-    .items;
+  const [item] = new ValidationError([{ loc: ["variables"], msg, type: "value_error" }]).items;
   return { message: msg, extensions: { code: "VALIDATION", detail: [item] } };
 }

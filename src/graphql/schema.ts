@@ -1,5 +1,11 @@
 /** The schema of all types and resolvers. */
-import { type GraphQLSchema, lexicographicSortSchema, printSchema } from "graphql";
+import {
+  type GraphQLField,
+  type GraphQLInputObjectType,
+  type GraphQLSchema,
+  lexicographicSortSchema,
+  printSchema,
+} from "graphql";
 import { buildSchema, type NonEmptyArray } from "type-graphql";
 import {
   AccountResolver,
@@ -32,6 +38,9 @@ import {
 import { ComputationResolver, LineageResolver } from "./resolvers/run-resolver.js";
 import { ScoreResolver } from "./resolvers/score-resolver.js";
 import { ChangeResolver, StatisticsResolver } from "./resolvers/selection-resolver.js";
+import type { Context } from "./resolvers/context.js";
+import { placed } from "./resolvers/types/inputs.js";
+import { ONE_OF } from "./resolvers/types/mutations.js";
 import { NODE_TYPES, UnresolvedType } from "./resolvers/types/records.js";
 import { DateTime } from "./resolvers/types/scalars.js";
 import {
@@ -97,7 +106,26 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
   });
   for (const type of Object.values(schema.getTypeMap()))
     type.description ??= ROOTS[type.name] ?? kindOfType(type.name);
+  // The library knows no such types yet.
+  for (const name of ONE_OF) (schema.getType(name) as GraphQLInputObjectType).isOneOf = true;
+  for (const field of Object.values(schema.getMutationType()!.getFields())) asWrite(field);
   return inSlices(schema);
+}
+
+/**
+ * What every mutation has in common: later fields see what it wrote, and its errors name members of
+ * its input.
+ */
+function asWrite(field: GraphQLField<unknown, Context>): void {
+  const resolve = field.resolve!;
+  field.resolve = (root, args, context, info) =>
+    placed(["input"], async () => {
+      try {
+        return await resolve(root, args, context, info);
+      } finally {
+        context.loaders.forget();
+      }
+    });
 }
 
 /** What the library cannot describe: the types of the operations. */
@@ -111,9 +139,7 @@ const ROOTS: Readonly<Record<string, string>> = {
 const kindOfType = (name: string): string | undefined =>
   name.endsWith("Edge")
     ? "An entry of a page, with the cursor behind which the next page begins."
-    : name.endsWith("Input")
-      ? `What a client states about a ${name.slice(0, -"Input".length)}.`
-      : undefined;
+    : undefined;
 
 /** The schema in GraphQL's own language, in a stable order: `graphql/schema.graphql`. */
 export const schemaText = (schema: GraphQLSchema): string =>

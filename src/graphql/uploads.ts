@@ -12,6 +12,7 @@ import {
   type UploadedFile,
 } from "../http/body.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
+import { placed } from "./resolvers/types/inputs.js";
 import { authenticated, type Caller } from "../services/access/rules.js";
 import type { Deps } from "../services/deps.js";
 
@@ -52,7 +53,7 @@ export function readUpload(
     texts: ["operations", "map"],
     textLimit: { bytes: GRAPHQL_MAX_MESSAGE_BYTES, setting: "GRAPHQL_MAX_MESSAGE_BYTES" },
   };
-  return new Promise((resolve, reject) => {
+  const read = new Promise<JsonValue>((resolve, reject) => {
     const take = async ({ field, stream, name, mediaType: type }: UploadedFile, texts: Texts) => {
       const upload = new Upload();
       const body = await operationIn(texts, deps, { field, upload });
@@ -72,6 +73,7 @@ export function readUpload(
       .then(async ({ texts, file }) => file ?? resolve(await operationIn(texts, deps)))
       .catch(reject);
   });
+  return placed(["form"], () => read);
 }
 
 type Texts = ReadonlyMap<string, Uint8Array>;

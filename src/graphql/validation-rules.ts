@@ -193,7 +193,7 @@ export const storableLiterals =
   (context): ASTVisitor => {
     let depth = 0;
     const refuse = (node: ASTNode, msg: string, type: string): typeof BREAK => {
-      const detail = [{ loc: ["body", "query", node.loc?.start ?? 0], msg, type }];
+      const detail = [{ loc: ["document", node.loc?.start ?? 0], msg, type }];
       const extensions = { code: "VALIDATION", detail };
       context.reportError(new GraphQLError(msg, { nodes: node, extensions }));
       return BREAK;

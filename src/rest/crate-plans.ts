@@ -1,6 +1,6 @@
 import { ValidationError } from "../errors.js";
 import { signedIn } from "../graphql/resolvers/context.js";
-import { CratePlanResolver } from "../graphql/resolvers/crate-resolver.js";
+import { CratePlanResolver, CrateResolver, METADATA } from "../graphql/resolvers/crate-resolver.js";
 import { bodyStream, hasBody, mediaType, takeFile } from "../http/body.js";
 import { sendJson } from "../http/reply.js";
 import { pointerSegments } from "../model/json/read.js";
@@ -8,6 +8,7 @@ import { answerCrate, FIELDS, uploadOptions } from "./crates.js";
 import { type Handlers, presence } from "./request.js";
 
 const plans = new CratePlanResolver();
+const crates = new CrateResolver();
 
 const noBody = () =>
   new ValidationError([{ loc: ["body"], msg: "Field required", type: "missing" }]);
@@ -34,8 +35,8 @@ export const cratePlanOperations: Handlers = {
     const { req } = request;
     const context = signedIn(request.context);
     if (!hasBody(req)) throw noBody();
-    const submitted = await plans.submitMetadata(
-      bodyStream(req),
+    const submitted = await crates.submit(
+      { stream: bodyStream(req), name: METADATA, format: "metadata" },
       uploadOptions(request.query),
       context,
     );

@@ -253,7 +253,7 @@ export function submissionOperations(streams: EventStreams): Handlers {
       sendJson(
         req,
         res,
-        await crateSubmissions.cancelSubmission(params["submissionUUID"]!, context),
+        await crateSubmissions.cancel(params["submissionUUID"]!, signedIn(context)),
         NO_STORE,
       );
     },
@@ -261,7 +261,7 @@ export function submissionOperations(streams: EventStreams): Handlers {
       sendJson(
         req,
         res,
-        await crateSubmissions.retrySubmission(params["submissionUUID"]!, context),
+        await crateSubmissions.retry(params["submissionUUID"]!, signedIn(context)),
         NO_STORE,
       );
     },

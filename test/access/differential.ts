@@ -5,10 +5,11 @@ import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SERVED } from "../support/contract.js";
 import type { ContractOperation } from "../support/contract.js";
+import { nounOf } from "../../src/graphql/resolvers/types/mutations.js";
 import { graphqlSchema } from "../../src/graphql/schema.js";
 import type { JsonObject } from "../../src/model/field.js";
 import type { KindName } from "../../src/model/kind.js";
-import { bodyOf } from "../support/bodies.js";
+import { bodyOf, commandOf } from "../support/bodies.js";
 import { metadata, zip } from "../support/crates.js";
 import { ACTORS, makeWorld, STATES, textOf, type Actor, type State, type World } from "./world.js";
 
@@ -172,7 +173,7 @@ const KINDS_OF: Partial<Record<KindName, [field: string, list: string]>> = {
   group: ["group", "groups"],
   organization: ["organization", "organizations"],
   project: ["project", "projects"],
-  software: ["software", "softwareList"],
+  software: ["software", "softwares"],
   dataset: ["dataset", "datasets"],
   computation: ["computation", "computations"],
   evidencegraph: ["evidenceGraph", "evidenceGraphs"],
@@ -193,7 +194,8 @@ const RECORD =
   "id name description document additionalProperties publicationStatus owner { id name " +
   "description document additionalProperties } revisions(first: 5) { nodes { number by { id } " +
   "changed } }";
-const SUBMISSION = "submissionUUID status rocrateIdentifier sha256";
+const SUBMISSION = "id status sha256 record { id }";
+const SUBMITTED = `{ submission { ${SUBMISSION} } }`;
 
 /**
  * How a row is run. `read`: on every record. `list`: once. `write`: on fresh records. `twin`: what
@@ -291,7 +293,7 @@ const REST: Record<string, Row> = {
   upload_crate_async: { write: "claimByCrate" },
   upload_crate: { write: "claimByCrate" },
   validate_crate: { write: "plan" },
-  create_crate_metadata: { write: "claimByMetadata" },
+  create_crate_metadata: { write: "claimByCrate" },
   upload_status: {
     list: (w) => ({ path: `/rocrate/upload/status/${w.submission}` }),
     twin: "submission",
@@ -391,7 +393,7 @@ const QUERIES: Record<string, string> = {
   node: `query ($id: ID!) { node(id: $id) { id ... on Record { ${RECORD} } } }`,
   me: `{ me { ${RECORD} } }`,
   accessTokens: "{ accessTokens { id name } }",
-  accounts: "{ accounts { nodes { id name email } } }",
+  accounts: "{ accounts { nodes { user { id } name email } } }",
   registryFigures: "{ registryFigures { accounts records queued running } }",
   aiReadyScore: "query ($id: ID!) { aiReadyScore(id: $id) { __typename } }",
   impact: "query ($id: ID!) { impact(id: $id) { id total byOwner { owner name } } }",
@@ -441,7 +443,7 @@ const MUTATIONS: Record<string, string> = {
   revokeAccessToken: "ownCredential",
   changePassword: "ownCredential",
   resetPassword: "ownCredential",
-  setAccount: "administration",
+  updateAccount: "administration",
   createPasswordReset: "administration",
   // By the operations for one record: test/rest/bulk.test.ts compares the results.
   publishRecords: "several",
@@ -452,9 +454,9 @@ const MUTATIONS: Record<string, string> = {
   retrySubmission: "cancel",
   deleteRecord: "delete",
   executeComputation: "execute",
-  login: "login",
+  signIn: "login",
   planCrate: "plan",
-  publish: "publish",
+  publishRecord: "publish",
   recordLineage: "lineage",
   registerDownload: "register",
   rescoreCrate: "rescore",
@@ -463,7 +465,6 @@ const MUTATIONS: Record<string, string> = {
   uploadContent: "content",
   deleteContent: "content",
   uploadCrate: "claimByCrate",
-  uploadCrateMetadata: "claimByMetadata",
   validateTable: "table",
 };
 
@@ -518,9 +519,14 @@ const fileForm =
 const input = (document: JsonObject) =>
   Object.fromEntries(
     Object.entries(document)
-      .filter(([name]) => name !== "@context")
-      .map(([name, value]) => [name === "@id" ? "id" : name === "@type" ? "type" : name, value]),
+      .filter(([name]) => name !== "@context" && name !== "@id")
+      .map(([name, value]) => [
+        name === "@type" ? "type" : name,
+        name === "command" ? commandOf(value) : value,
+      ]),
   );
+const identified = (document: JsonObject) => ({ id: document["@id"], i: input(document) });
+const nounIn = (kind: KindName): string => nounOf(GRAPHQL_TYPE[kind]!);
 const GRAPHQL_TYPE: Partial<Record<KindName, string>> = {
   dataset: "Dataset",
   datadownload: "DataDownload",
@@ -539,7 +545,7 @@ const WRITES: Record<string, Write> = {
     ],
     graphql: () =>
       graphql(
-        "mutation ($id: ID!) { deleteRecord(id: $id) { id document } }",
+        "mutation ($id: ID!) { deleteRecord(input: { id: $id }) { record { id document } } }",
         { id: target },
         actor,
       ),
@@ -548,7 +554,7 @@ const WRITES: Record<string, Write> = {
     rest: [["restore_revision", { path: `/restore/${encodeURI(target)}`, query: "?revision=1" }]],
     graphql: () =>
       graphql(
-        "mutation ($id: ID!) { restoreRevision(id: $id, revision: 1) { id document } }",
+        "mutation ($id: ID!) { restoreRevision(input: { id: $id, revision: 1 }) { record { id document } } }",
         { id: target },
         actor,
       ),
@@ -561,7 +567,7 @@ const WRITES: Record<string, Write> = {
     ],
     graphql: () =>
       graphql(
-        "mutation ($id: ID!) { publish(id: $id, publicationStatus: DRAFT) { id document } }",
+        "mutation ($id: ID!) { publishRecord(input: { id: $id, publicationStatus: DRAFT }) { record { id document } } }",
         { id: target },
         actor,
       ),
@@ -591,9 +597,9 @@ const WRITES: Record<string, Write> = {
       ],
       graphql: () =>
         graphql(
-          `mutation ($i: ${GRAPHQL_TYPE[kind]}Input!) { replace${GRAPHQL_TYPE[kind]}(input: ` +
-            "$i) { id document } }",
-          { i: input(document) },
+          `mutation ($id: ID!, $i: ${GRAPHQL_TYPE[kind]}Input!) { replace${GRAPHQL_TYPE[kind]}(` +
+            `input: { id: $id, ${nounIn(kind)}: $i }) { ${nounIn(kind)} { id document } } }`,
+          { id: target, i: input(document) },
           actor,
         ),
       // A patch leaves what a crate stated otherwise than clients may, so it is refused there.
@@ -601,7 +607,7 @@ const WRITES: Record<string, Write> = {
         `update${type}`,
         () =>
           graphql(
-            `mutation ($i: Update${type}Input!) { update${type}(input: $i) { id document } }`,
+            `mutation ($i: Update${type}Input!) { update${type}(input: $i) { ${nounOf(type)} { id document } } }`,
             { i: { id: target, patch: { name: document["name"] } } },
             actor,
           ),
@@ -625,8 +631,9 @@ const WRITES: Record<string, Write> = {
       ],
       graphql: () =>
         graphql(
-          "mutation ($i: DatasetInput!) { createDataset(input: $i) { id } }",
-          { i: input(below("dataset")) },
+          "mutation ($id: ID, $i: DatasetInput!) { createDataset(input: { id: $id, dataset: $i }) " +
+            "{ dataset { id } } }",
+          identified(below("dataset")),
           actor,
         ),
     };
@@ -647,9 +654,9 @@ const WRITES: Record<string, Write> = {
       ],
       graphql: () =>
         graphql(
-          "mutation ($i: DataDownloadInput!, $file: Upload!) { registerDownload(input: $i, " +
-            "file: $file) { id } }",
-          { i: input(below()) },
+          "mutation ($id: ID, $i: DataDownloadInput!, $file: Upload!) { registerDownload(input: { " +
+            "id: $id, dataDownload: $i, file: $file }) { dataDownload { id } } }",
+          identified(below()),
           actor,
           { variable: "file", bytes: "bytes" },
         ),
@@ -660,7 +667,7 @@ const WRITES: Record<string, Write> = {
     states: STATES.filter((each) => kindIn(each) === "datadownload"),
     graphql: () =>
       graphql(
-        "mutation ($id: ID!, $file: Upload!) { uploadContent(id: $id, file: $file) { id } }",
+        "mutation ($id: ID!, $file: Upload!) { uploadContent(input: { id: $id, file: $file }) { revision } }",
         { id: target },
         actor,
         { variable: "file", bytes: `bytes ${++counter}` },
@@ -669,7 +676,11 @@ const WRITES: Record<string, Write> = {
       [
         "deleteContent",
         () =>
-          graphql("mutation ($id: ID!) { deleteContent(id: $id) { id } }", { id: target }, actor),
+          graphql(
+            "mutation ($id: ID!) { deleteContent(input: { id: $id }) { revision } }",
+            { id: target },
+            actor,
+          ),
       ],
     ],
   }),
@@ -677,7 +688,7 @@ const WRITES: Record<string, Write> = {
     rest: [["build_evidence", {}]],
     graphql: () =>
       graphql(
-        `mutation ($id: ID!) { buildEvidenceGraph(id: $id) { ${SUBMISSION} } }`,
+        `mutation ($id: ID!) { buildEvidenceGraph(input: { id: $id }) ${SUBMITTED} }`,
         { id: target },
         actor,
       ),
@@ -696,7 +707,7 @@ const WRITES: Record<string, Write> = {
       ],
       graphql: () =>
         graphql(
-          "mutation ($e: JSON!, $o: ID) { recordLineage(events: $e, owner: $o) { events } }",
+          "mutation ($e: JSON!, $o: ID) { recordLineage(input: { events: $e, owner: $o }) { events } }",
           { e: event(), o: world.group },
           actor,
         ),
@@ -706,7 +717,7 @@ const WRITES: Record<string, Write> = {
     rest: [["execute_computation", {}]],
     graphql: () =>
       graphql(
-        `mutation ($id: ID!) { executeComputation(id: $id) { ${SUBMISSION} } }`,
+        `mutation ($id: ID!) { executeComputation(input: { id: $id }) ${SUBMITTED} }`,
         { id: target },
         actor,
       ),
@@ -714,13 +725,17 @@ const WRITES: Record<string, Write> = {
   doi: (target, actor) => ({
     rest: [["reserve_doi", {}]],
     graphql: () =>
-      graphql("mutation ($id: ID!) { reserveDoi(id: $id) { doi } }", { id: target }, actor),
+      graphql(
+        "mutation ($id: ID!) { reserveDoi(input: { id: $id }) { doi } }",
+        { id: target },
+        actor,
+      ),
   }),
   rescore: (target, actor) => ({
     rest: [["rescore", {}]],
     graphql: () =>
       graphql(
-        `mutation ($id: ID!) { rescoreCrate(id: $id) { ${SUBMISSION} } }`,
+        `mutation ($id: ID!) { rescoreCrate(input: { id: $id }) ${SUBMITTED} }`,
         { id: target },
         actor,
       ),
@@ -730,7 +745,7 @@ const WRITES: Record<string, Write> = {
     states: ["group", "deleted", "draft"],
     graphql: () =>
       graphql(
-        "mutation ($id: ID!, $user: ID!) { addGroupMember(group: $id, user: $user) { id } }",
+        "mutation ($id: ID!, $user: ID!) { addGroupMember(input: { group: $id, user: $user }) { revision } }",
         { id: target, user: world.people.other.id },
         actor,
       ),
@@ -740,7 +755,7 @@ const WRITES: Record<string, Write> = {
     states: ["group", "deleted", "draft"],
     graphql: () =>
       graphql(
-        "mutation ($id: ID!, $user: ID!) { removeGroupMember(group: $id, user: $user) { id } }",
+        "mutation ($id: ID!, $user: ID!) { removeGroupMember(input: { group: $id, user: $user }) { revision } }",
         { id: target, user: world.people.member.id },
         actor,
       ),
@@ -875,7 +890,7 @@ export function accessTests({ by, states, read }: Extent): void {
               if (row.twin === undefined) continue;
               const twin = await graphql(
                 QUERIES[row.twin] ??
-                  `mutation ($submission: ID!) { ${row.twin}(id: $submission) { ${SUBMISSION} } }`,
+                  `mutation ($submission: ID!) { ${row.twin}(input: { id: $submission }) ${SUBMITTED} }`,
                 variables,
                 actor,
               );
@@ -1080,14 +1095,14 @@ export function accessTests({ by, states, read }: Extent): void {
                   headers: json,
                 }),
                 await graphql(
-                  "mutation ($m: String!) { planCrate(metadata: $m) { conforms conflicting { " +
-                    "code } } }",
-                  { m: document() },
+                  "mutation ($m: JSON!) { planCrate(input: { source: { metadata: $m } }) { plan { " +
+                    "conforms conflicting { code } } } }",
+                  { m: JSON.parse(document()) as JsonObject },
                   actor,
                 ),
                 await graphql(
-                  "mutation ($crate: Upload!) { planCrate(file: $crate) { conforms conflicting { " +
-                    "code } } }",
+                  "mutation ($crate: Upload!) { planCrate(input: { source: { archive: $crate } }) { " +
+                    "plan { conforms conflicting { code } } } }",
                   {},
                   actor,
                   { variable: "crate", bytes: await archive() },
@@ -1107,20 +1122,20 @@ export function accessTests({ by, states, read }: Extent): void {
                   form: fileForm(await archive(), {}, "crate.zip"),
                 }),
                 await graphql(
-                  `mutation ($crate: Upload!) { uploadCrate(file: $crate) { ${SUBMISSION} } }`,
+                  `mutation ($crate: Upload!) { uploadCrate(input: { source: { archive: $crate } }) ${SUBMITTED} }`,
                   {},
                   actor,
                   { variable: "crate", bytes: await archive() },
                 ),
                 await graphql(
-                  `mutation ($m: String!) { uploadCrateMetadata(metadata: $m) { ${SUBMISSION} } }`,
-                  { m: document() },
+                  `mutation ($m: JSON!) { uploadCrate(input: { source: { metadata: $m } }) ${SUBMITTED} }`,
+                  { m: JSON.parse(document()) as JsonObject },
                   actor,
                 ),
               ];
               for (const { verdict, text } of queued) {
                 expect(verdict).toBe(actor === "anonymous" ? "NOT_AUTHENTICATED" : "done");
-                const id = /"submissionUUID":"([^"]+)"/.exec(text)?.[1];
+                const id = /"(?:submissionUUID|submission":\{"id)":"([^"]+)"/.exec(text)?.[1];
                 if (id)
                   await expect
                     .poll(async () => (await world.server.deps.records.submission(id))!.status, {
@@ -1146,7 +1161,7 @@ export function accessTests({ by, states, read }: Extent): void {
             await rest(operationOf("token"), "", actor, { json: wrong }),
             await rest(operationOf("login"), "", actor, { json: wrong }),
             await graphql(
-              'mutation { login(username: "nobody@example.org", password: "wrong") { accessToken } }',
+              'mutation { signIn(input: { username: "nobody@example.org", password: "wrong" }) { token { accessToken } } }',
               {},
               actor,
             ),
@@ -1163,7 +1178,7 @@ export function accessTests({ by, states, read }: Extent): void {
             const checks = [
               await rest(operationOf("validate_table"), target, actor, { form: fileForm("a,b\n") }),
               await graphql(
-                "mutation ($id: ID!, $file: Upload!) { validateTable(schema: $id, file: $file) " +
+                "mutation ($id: ID!, $file: Upload!) { validateTable(input: { schema: $id, file: $file }) " +
                   "{ conforms } }",
                 { id: target },
                 actor,

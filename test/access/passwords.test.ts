@@ -59,14 +59,14 @@ const WAYS: Readonly<Record<string, Way>> = {
     ),
   updateUser: ({ id }, token, patch) =>
     graphql(
-      "mutation ($id: ID!, $patch: UserPatch!) { updateUser(input: {id: $id, patch: $patch}) { id } }",
+      "mutation ($id: ID!, $patch: UserPatch!) { updateUser(input: {id: $id, patch: $patch}) { revision } }",
       { id, patch },
       token,
     ),
   replaceUser: ({ id, email }, token, sent) =>
     graphql(
-      "mutation ($input: UserInput!) { replaceUser(input: $input) { id } }",
-      { input: { id, name: "Ada", email, ...sent } },
+      "mutation ($id: ID!, $user: UserInput!) { replaceUser(input: { id: $id, user: $user }) { revision } }",
+      { id, user: { name: "Ada", email, ...sent } },
       token,
     ),
 };
@@ -127,12 +127,12 @@ describe("an access token", () => {
         newPassword: NEW,
       }),
       createAccessToken: await graphql(
-        'mutation { createAccessToken(name: "another") { secret } }',
+        'mutation { createAccessToken(input: { name: "another" }) { secret } }',
         {},
         accessToken,
       ),
       changePassword: await graphql(
-        "mutation ($c: String!, $n: String!) { changePassword(currentPassword: $c, newPassword: $n) { tokenType } }",
+        "mutation ($c: String!, $n: String!) { changePassword(input: { currentPassword: $c, newPassword: $n }) { token { tokenType } } }",
         { c: PASSWORD, n: NEW },
         accessToken,
       ),
@@ -228,12 +228,12 @@ describe("guesses of the administrator's token", () => {
         () => send("PATCH", `/user/${eve.id}`, guess, eve.token),
         () => send("PUT", "/user", { ...put, ...guess }, eve.token),
         () =>
-          query("mutation ($i: UserInput!) { createUser(input: $i) { id } }", {
+          query("mutation ($i: UserInput!) { createUser(input: { user: $i }) { revision } }", {
             i: { ...account(), ...guess },
           }),
         () =>
           query(
-            "mutation ($i: UpdateUserInput!) { updateUser(input: $i) { id } }",
+            "mutation ($i: UpdateUserInput!) { updateUser(input: $i) { revision } }",
             { i: { id: eve.id, patch: guess } },
             eve.token,
           ),

@@ -76,10 +76,12 @@ describe.skipIf(!podmanInstalled || spawnSync("jq", ["--version"]).status !== 0)
         expect(stdout).toContain("Computation");
         const ark = /^run (.*)$/m.exec(stdout)![1]!;
         const { body } = await registry.graphql(block("graphql"), { id: ark }, ada.token);
-        expect(body["data"].executeComputation).toMatchObject({ computationIdentifier: ark });
+        expect(body["data"].executeComputation).toMatchObject({
+          submission: { record: { id: ark } },
+        });
         expect(
           await registry.settled(
-            body["data"].executeComputation.submissionUUID as string,
+            body["data"].executeComputation.submission.id as string,
             ada.token,
           ),
         ).toMatchObject({ status: "finished" });

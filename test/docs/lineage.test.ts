@@ -34,11 +34,11 @@ describe("docs/lineage.md", () => {
       expect(stdout).toMatch(/true\n$/);
       const events = JSON.parse(readFileSync(join(folder, "events.json"), "utf8")) as object[];
       const again = await registry.graphql(
-        "mutation ($e: JSON!) { recordLineage(events: $e) { records { change } } }",
+        "mutation ($e: JSON!) { recordLineage(input: { events: $e }) { changes { change } } }",
         { e: events },
         ada.token,
       );
-      expect(again.body["data"].recordLineage.records).toEqual(
+      expect(again.body["data"].recordLineage.changes).toEqual(
         Array.from({ length: 3 }, () => ({ change: "UNCHANGED" })),
       );
     } finally {

@@ -48,7 +48,9 @@ describe.skipIf(!tools)("the examples of docs/updates.md", () => {
     expect(used.body).toMatchObject({
       data: {
         updateComputation: {
-          usedDataset: { nodes: [{ id: "ark:99999/before" }, { id: id.trim() }] },
+          computation: {
+            usedDataset: { nodes: [{ id: "ark:99999/before" }, { id: id.trim() }] },
+          },
         },
       },
     });

@@ -108,7 +108,7 @@ describe.skipIf(!podmanInstalled)("runs", () => {
     gone.abort();
     const stream = follow().then((answer) => answer.text());
     const cancelled = await at.graphql(
-      "mutation ($id: ID!) { cancelSubmission(id: $id) { status } }",
+      "mutation ($id: ID!) { cancelSubmission(input: { id: $id }) { submission { status } } }",
       { id },
       ada.token,
     );

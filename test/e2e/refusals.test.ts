@@ -123,7 +123,8 @@ describe("a body that must not be stored", () => {
   });
 
   test("is refused over GraphQL too", async () => {
-    const query = "mutation ($input: DatasetInput!) { createDataset(input: $input) { id } }";
+    const query =
+      "mutation ($input: DatasetInput!) { createDataset(input: { dataset: $input }) { dataset { id } } }";
     const before = await registry.recordCount();
     for (const name of ['"\\ud800"', '"a\\u0000"']) {
       const body = JSON.stringify({

@@ -253,7 +253,7 @@ describe("one record over all interfaces", () => {
     });
     expect(body["data"].dataset.name).toBe("Written over REST");
     const made = await registry.graphql(
-      "mutation ($input: DatasetInput!) { createDataset(input: $input) { id } }",
+      "mutation ($input: DatasetInput!) { createDataset(input: { dataset: $input }) { dataset { id } } }",
       {
         input: {
           type: "evi:Dataset",
@@ -265,7 +265,9 @@ describe("one record over all interfaces", () => {
       ada.token,
     );
     expect(made.body["errors"]).toBeUndefined();
-    expect((await registry.ask(`/${made.body["data"].createDataset.id}`)).body).toMatchObject({
+    expect(
+      (await registry.ask(`/${made.body["data"].createDataset.dataset.id}`)).body,
+    ).toMatchObject({
       name: "Written over GraphQL",
     });
   });

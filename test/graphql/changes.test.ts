@@ -89,7 +89,7 @@ describe.each([
       { id, change: "UPDATED", revision: 2, record: { name: "Another" } },
     ]);
     const removed = await registry.graphql(
-      `mutation ($id: ID!) { deleteRecord(id: $id, reason: "wrong") { id } }`,
+      `mutation ($id: ID!) { deleteRecord(input: { id: $id, reason: "wrong" }) { revision } }`,
       { id },
       ada.token,
     );

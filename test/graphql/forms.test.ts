@@ -15,7 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const QUERY = "mutation($file:Upload!){uploadCrate(file:$file){submissionUUID}}";
+const QUERY =
+  "mutation($file:Upload!){uploadCrate(input:{source:{archive:$file}}){submission{id}}}";
 interface Answer {
   status: number;
   body: { errors?: { message: string; extensions: { code: string } }[] };

@@ -121,9 +121,13 @@ describe("the GraphQL endpoint", () => {
     });
     const head = await send("HEAD", query("{ me { id } }"));
     expect([head.status, head.text]).toEqual([200, ""]);
-    const mutation = await send("GET", query(`mutation { deleteRecord(id: "x") { id } }`), {
-      token: ada.token,
-    });
+    const mutation = await send(
+      "GET",
+      query(`mutation { deleteRecord(input: { id: "x" }) { revision } }`),
+      {
+        token: ada.token,
+      },
+    );
     expect(mutation.status).toBe(405);
     expect((await send("GET", "/graphql")).status).toBe(400);
     expect((await send("GET", "/graphql", { headers: { Accept: "text/html" } })).text).toContain(
@@ -200,7 +204,7 @@ describe("the GraphQL endpoint", () => {
     });
     const id = made.body["@id"] as string;
     const headers = { "Content-Type": "application/json", Accept: "text/html" };
-    const query = `mutation { deleteRecord(id: "${id}") { id } }`;
+    const query = `mutation { deleteRecord(input: { id: "${id}" }) { revision } }`;
     const answer = await send("POST", "/graphql", {
       token,
       headers,
@@ -252,13 +256,13 @@ describe("the GraphQL endpoint", () => {
         },
         body:
           `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n{"query":"mutation ` +
-          "($i: DatasetInput!) { createDataset(input: $i) { id } " +
+          "($i: DatasetInput!) { createDataset(input: { dataset: $i }) { dataset { id } } " +
           `}","variables":{"i":${input}}}\r\n--x\r\nContent-Disposition: form-data; ` +
           `name="map"\r\n\r\n{}\r\n--x--\r\n`,
       });
     const { "@id": _id, "@type": type, ...body } = bodyOf("dataset", ada.id);
     const good = JSON.stringify({ type, ...body });
-    expect((await upload(good)).body).toHaveProperty("data.createDataset.id");
+    expect((await upload(good)).body).toHaveProperty("data.createDataset.dataset.id");
     const deep = `${"[".repeat(5000)}${"]".repeat(5000)}`;
     for (const bad of [
       good.replace(`"type"`, `"additionalProperties":{"x":"a\\u0000"},"type"`),

@@ -45,20 +45,19 @@ async function upload(
 
 describe("membership of a group", () => {
   const add =
-    "mutation ($group: ID!, $user: ID!, $revision: Int) { addGroupMember(group: $group, " +
-    "user: $user, expectedRevision: $revision) { id revision members { nodes { id name } } " +
-    "} }";
+    "mutation ($group: ID!, $user: ID!, $revision: Int) { addGroupMember(input: " +
+    "{ group: $group, user: $user, expectedRevision: $revision }) { revision group { id members " +
+    "{ nodes { id name } } } } }";
   const remove =
-    "mutation ($group: ID!, $user: ID!) { removeGroupMember(group: $group, user: $user) { " +
-    "revision members { nodes { id } } } }";
+    "mutation ($group: ID!, $user: ID!) { removeGroupMember(input: { group: $group, " +
+    "user: $user }) { revision group { members { nodes { id } } } } }";
   test("is added and removed by its owner, and visible from both sides", async () => {
     const group = await made("group");
     const added = await registry.graphql(add, { group, user: bob.ark }, ada.token);
     expect(added.body["data"]).toEqual({
       addGroupMember: {
-        id: group,
         revision: 2,
-        members: { nodes: [{ id: bob.ark, name: "Bob" }] },
+        group: { id: group, members: { nodes: [{ id: bob.ark, name: "Bob" }] } },
       },
     });
     expect(
@@ -72,7 +71,7 @@ describe("membership of a group", () => {
     expect(seen.body["data"].user.organizations.nodes).toEqual([{ id: group }]);
     expect(
       (await registry.graphql(remove, { group, user: bob.ark }, ada.token)).body["data"],
-    ).toEqual({ removeGroupMember: { revision: 3, members: { nodes: [] } } });
+    ).toEqual({ removeGroupMember: { revision: 3, group: { members: { nodes: [] } } } });
   });
   test("is refused with the codes of REST", async () => {
     const group = await made("group");
@@ -93,9 +92,9 @@ describe("membership of a group", () => {
 
 describe("publication", () => {
   const publish =
-    "mutation ($id: ID!, $status: PublicationStatus!, $until: String) { publish(id: $id, " +
-    "publicationStatus: $status, embargoedUntil: $until) { id publicationStatus " +
-    "embargoEndsAt revision revisions { nodes { action } } } }";
+    "mutation ($id: ID!, $status: PublicationStatus!, $until: String) { publishRecord(input: " +
+    "{ id: $id, publicationStatus: $status, embargoedUntil: $until }) { revision record { id " +
+    "publicationStatus embargoEndsAt revisions { nodes { action } } } } }";
   test("sets a status as a revision", async () => {
     const id = await made("dataset");
     const { body } = await registry.graphql(
@@ -103,12 +102,14 @@ describe("publication", () => {
       { id, status: "EMBARGOED", until: "2030-01-01" },
       ada.token,
     );
-    expect(body["data"].publish).toEqual({
-      id,
-      publicationStatus: "EMBARGOED",
-      embargoEndsAt: "2030-01-01T00:00:00.000Z",
+    expect(body["data"].publishRecord).toEqual({
       revision: 2,
-      revisions: { nodes: [{ action: "PUBLISH" }, { action: "CREATE" }] },
+      record: {
+        id,
+        publicationStatus: "EMBARGOED",
+        embargoEndsAt: "2030-01-01T00:00:00.000Z",
+        revisions: { nodes: [{ action: "PUBLISH" }, { action: "CREATE" }] },
+      },
     });
     expect((await registry.ask(`/publish/${id}`)).body).toMatchObject({
       publicationStatus: "EMBARGOED",
@@ -136,7 +137,8 @@ describe("publication", () => {
 });
 
 describe("a run of a computation", () => {
-  const run = "mutation ($id: ID!) { executeComputation(id: $id) { submissionUUID } }";
+  const run =
+    "mutation ($id: ID!) { executeComputation(input: { id: $id }) { submission { id } } }";
   test("is refused where no container engine is configured, after every other check", async () => {
     const id = await made("computation");
     expect(codeOf(await registry.graphql(run, { id }))).toBe("NOT_AUTHENTICATED");
@@ -148,7 +150,7 @@ describe("a run of a computation", () => {
 describe("an upload", () => {
   const register =
     "mutation ($input: DataDownloadInput!, $file: Upload!) { registerDownload(input: " +
-    "$input, file: $file) { id name sha256 contentSize contentUrl } }";
+    "{ dataDownload: $input, file: $file }) { dataDownload { id name sha256 contentSize contentUrl } } }";
   const input = (more: Json = {}): Json => ({
     type: "evi:DataDownload",
     name: "A table",
@@ -173,14 +175,16 @@ describe("an upload", () => {
     expect(body).toMatchObject({
       data: {
         registerDownload: {
-          name: "A table",
-          sha256,
-          contentSize: String(bytes.length),
-          contentUrl: expect.stringContaining("/download"),
+          dataDownload: {
+            name: "A table",
+            sha256,
+            contentSize: String(bytes.length),
+            contentUrl: expect.stringContaining("/download"),
+          },
         },
       },
     });
-    const { id } = body["data"].registerDownload as { id: string };
+    const { id } = body["data"].registerDownload.dataDownload as { id: string };
     expect((await registry.ask(`/datadownload/${id}/download`, { token: ada.token })).text).toBe(
       bytes,
     );
@@ -222,15 +226,15 @@ describe("an upload", () => {
   test("of a crate creates a submission, which its uploader can list and cancel while it runs", async () => {
     const archive = new Blob([new Uint8Array(await buildDemoCrate())]);
     const { body } = await upload(
-      "mutation ($file: Upload!) { uploadCrate(file: $file) { submissionUUID status } }",
+      "mutation ($file: Upload!) { uploadCrate(input: { source: { archive: $file } }) { submission { id } } }",
       {},
       archive,
       ada.token,
     );
-    const id = body["data"].uploadCrate.submissionUUID as string;
+    const id = body["data"].uploadCrate.submission.id as string;
     expect(await registry.settled(id, ada.token)).toMatchObject({ status: "finished" });
     const cancel =
-      "mutation ($id: ID!) { cancelSubmission(id: $id) { status completed error { code } } }";
+      "mutation ($id: ID!) { cancelSubmission(input: { id: $id }) { submission { status completed error { code } } } }";
     expect(codeOf(await registry.graphql(cancel, { id }, ada.token))).toBe("NOT_CANCELLABLE");
     expect(codeOf(await registry.graphql(cancel, { id }, bob.token))).toBe("NOT_FOUND");
     const queued = async () =>
@@ -246,23 +250,24 @@ describe("an upload", () => {
       ).submission.id;
     const waiting = await queued();
     expect(
-      (await registry.graphql(cancel, { id: waiting }, ada.token)).body["data"].cancelSubmission,
+      (await registry.graphql(cancel, { id: waiting }, ada.token)).body["data"].cancelSubmission
+        .submission,
     ).toEqual({ status: "FAILED", completed: true, error: [{ code: "CANCELLED" }] });
 
     const last = await queued();
     const list =
       "query ($first: Int, $after: String) { submissions(first: $first, after: $after) { " +
-      "nodes { submissionUUID } pageInfo { hasNextPage endCursor } } }";
+      "nodes { id } pageInfo { hasNextPage endCursor } } }";
     const first = (await registry.graphql(list, { first: 2 }, ada.token)).body["data"].submissions;
     expect(first).toMatchObject({
-      nodes: [{ submissionUUID: last }, { submissionUUID: waiting }],
+      nodes: [{ id: last }, { id: waiting }],
       pageInfo: { hasNextPage: true },
     });
     const rest = (
       await registry.graphql(list, { first: 2, after: first.pageInfo.endCursor }, ada.token)
     ).body["data"].submissions;
     expect(rest).toMatchObject({
-      nodes: [{ submissionUUID: id }],
+      nodes: [{ id }],
       pageInfo: { hasNextPage: false },
     });
     expect((await registry.graphql(list, {}, bob.token)).body["data"].submissions.nodes).toEqual(
@@ -291,14 +296,14 @@ describe("several writes in one request", () => {
   test("each see the results of the earlier ones", async () => {
     const group = await made("group");
     const { body } = await registry.graphql(
-      "mutation ($group: ID!, $one: ID!, $two: ID!) { a: addGroupMember(group: $group, " +
-        "user: $one) { owner { name } members { nodes { id } } } b: addGroupMember(group: " +
-        "$group, user: $two) { revision members { nodes { id } } } c: " +
-        "removeGroupMember(group: $group, user: $one) { members { nodes { id } } } }",
+      "mutation ($group: ID!, $one: ID!, $two: ID!) { a: addGroupMember(input: { " +
+        "group: $group, user: $one }) { group { owner { name } members { nodes { id } } } } b: " +
+        "addGroupMember(input: { group: $group, user: $two }) { revision } c: removeGroupMember(" +
+        "input: { group: $group, user: $one }) { group { members { nodes { id } } } } }",
       { group, one: bob.ark, two: (await registry.user("Cy")).ark },
       ada.token,
     );
     expect(body["data"].b.revision).toBe(3);
-    expect(body["data"].c.members.nodes).toHaveLength(1);
+    expect(body["data"].c.group.members.nodes).toHaveLength(1);
   });
 });

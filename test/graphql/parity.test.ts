@@ -291,8 +291,8 @@ describe("content", () => {
     });
   };
   const mutation = `mutation ($id: ID!, $file: Upload!, $revision: Int) {
-    uploadContent(id: $id, file: $file, expectedRevision: $revision) {
-      id revision contentSize sha256 } }`;
+    uploadContent(input: { id: $id, file: $file, expectedRevision: $revision }) {
+      revision dataDownload { id contentSize sha256 } } }`;
 
   it("is stored, replaced and deleted, by those who may change the record", async () => {
     const { body } = await registry.ask("/download", {
@@ -303,20 +303,24 @@ describe("content", () => {
     expect(codeOf(await upload(mutation, { id }, "a,b\n", bob.token))).toBe("FORBIDDEN");
     expect(codeOf(await upload(mutation, { id }, "a,b\n"))).toBe("NOT_AUTHENTICATED");
     const first = await upload(mutation, { id }, "a,b\n", ada.token);
-    expect(first.body["data"].uploadContent).toMatchObject({ id, revision: 2, contentSize: "4" });
+    expect(first.body["data"].uploadContent).toMatchObject({
+      revision: 2,
+      dataDownload: { id, contentSize: "4" },
+    });
     expect(codeOf(await upload(mutation, { id, revision: 1 }, "c", ada.token))).toBe(
       "REVISION_MISMATCH",
     );
     await upload(mutation, { id, revision: 2 }, "a,b\n1,2\n", ada.token);
     expect(await text(`/download/${id}`, ada.token)).toBe("a,b\n1,2\n");
     const removal = `mutation ($id: ID!, $revision: Int) {
-      deleteContent(id: $id, expectedRevision: $revision) { revision contentUrl } }`;
+      deleteContent(input: { id: $id, expectedRevision: $revision }) {
+        revision dataDownload { contentUrl } } }`;
     expect(codeOf(await registry.graphql(removal, { id }, bob.token))).toBe("FORBIDDEN");
     expect(codeOf(await registry.graphql(removal, { id, revision: 2 }, ada.token))).toBe(
       "REVISION_MISMATCH",
     );
     const { deleteContent } = await ask(removal, { id }, ada.token);
-    expect(deleteContent).toEqual({ revision: 4, contentUrl: null });
+    expect(deleteContent).toEqual({ revision: 4, dataDownload: { contentUrl: null } });
     expect((await registry.ask(`/download/${id}`, { token: ada.token })).status).toBe(410);
   });
 });
@@ -373,8 +377,8 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   api_catalog: "a list of interfaces, GraphQL among them",
   health: ["Query.health"],
   readiness: ["Health.ready"],
-  token: ["Mutation.login"],
-  login: ["Mutation.login"],
+  token: ["Mutation.signIn"],
+  login: ["Mutation.signIn"],
   me: ["Query.me"],
   list_access_tokens: ["Query.accessTokens"],
   create_access_token: ["Mutation.createAccessToken"],
@@ -382,7 +386,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   change_password: ["Mutation.changePassword"],
   reset_password: ["Mutation.resetPassword"],
   admin_accounts: ["Query.accounts"],
-  admin_set_account: ["Mutation.setAccount"],
+  admin_set_account: ["Mutation.updateAccount"],
   admin_password_reset: ["Mutation.createPasswordReset"],
   admin_figures: ["Query.registryFigures"],
   publish_records: ["Mutation.publishRecords"],
@@ -412,7 +416,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   download_archive: ["CrateAddresses.uploaded"],
   download_crate: ["CrateAddresses.uploaded"],
   validate_crate: ["Mutation.planCrate"],
-  create_crate_metadata: ["Mutation.uploadCrateMetadata"],
+  create_crate_metadata: ["Mutation.uploadCrate"],
   ai_ready_score: ["Query.aiReadyScore"],
   score_history: ["ROCrate.scoreHistory"],
   rescore: ["Mutation.rescoreCrate"],
@@ -427,7 +431,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   create_download: ["Mutation.createDataDownload"],
   register_download: ["Mutation.registerDownload"],
   upload_datadownload: ["Mutation.uploadContent"],
-  publish: ["Mutation.publish"],
+  publish: ["Mutation.publishRecord"],
   publication_status: ["Record.publicationStatus"],
   query_evidence: ["Query.evidence", "Query.evidencePicture", "Query.evidenceNearby"],
   evidence_impact: ["Query.impact"],

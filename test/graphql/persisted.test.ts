@@ -203,8 +203,8 @@ describe("codes of errors", () => {
       ["{ submissions { nodes { sha256 } } }", {}, undefined],
       ["{ me { id } }", {}, "none"],
       ["{ dataset(id: $id) { id } }", { id: ada.ark }, undefined],
-      ["mutation { deleteRecord(id: $id) { id } }", { id: ada.ark }, bob.token],
-      ["mutation { deleteRecord(id: $id) { id } }", { id: ada.ark }, undefined],
+      ["mutation { deleteRecord(input: { id: $id }) { revision } }", { id: ada.ark }, bob.token],
+      ["mutation { deleteRecord(input: { id: $id }) { revision } }", { id: ada.ark }, undefined],
     ] as const) {
       const asked = query.replace(/^(\w*) ?\{/, (_all, kind: string) =>
         query.includes("$id") ? `${kind || "query"} ($id: ID!) {` : `${kind || "query"} {`,

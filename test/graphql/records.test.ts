@@ -1,9 +1,10 @@
 import { getIntrospectionQuery, type IntrospectionQuery } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { forGraphql } from "../../src/graphql/errors.js";
+import { nounOf } from "../../src/graphql/resolvers/types/mutations.js";
 import type { JsonObject } from "../../src/model/field.js";
 import { KINDS } from "../../src/model/kinds.js";
-import { bodyOf, WRITABLE } from "../support/bodies.js";
+import { bodyOf, commandOf, WRITABLE } from "../support/bodies.js";
 import { PASSWORD, type Person, startServer, type TestServer } from "../support/server.js";
 
 let server: TestServer;
@@ -15,17 +16,25 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+const RENAMED: Readonly<Record<string, string>> = {
+  evidencegraphs: "evidenceGraphs",
+  rocrates: "roCrates",
+  software: "softwares",
+};
 /** A REST body as the input of the GraphQL mutation. */
 function inputOf(kind: keyof typeof KINDS, body: JsonObject): JsonObject {
   const declared = new Set(
     Object.keys(KINDS[kind].fields).filter(
-      (name) => !(kind === "schema" && ["type", "additionalProperties"].includes(name)),
+      (name) =>
+        !(kind === "schema" && ["type", "additionalProperties", "seperator"].includes(name)),
     ),
   );
   const input: JsonObject = {};
   const more: JsonObject = {};
   for (const [name, value] of Object.entries(body)) {
     if (name.startsWith("@")) input[name.slice(1)] = value;
+    else if (Object.hasOwn(RENAMED, name)) input[RENAMED[name]!] = value;
+    else if (name === "command") input[name] = commandOf(value);
     else if (declared.has(name)) input[name] = value;
     else more[name] = value;
   }
@@ -45,15 +54,32 @@ const mutate = (
   more = "",
 ) => {
   const { typeName } = KINDS[kind];
-  return server.graphql<
-    Record<string, { id: string; revision: number; document: JsonObject } | null>
-  >(
-    `mutation ($input: ${typeName}Input!) { ${verb}${typeName}(input: $input${more}) { id ` +
-      "revision document } }",
-    { input: inputOf(kind, body) },
+  const noun = nounOf(typeName);
+  const { id, ...input } = inputOf(kind, body);
+  return server.graphql<Record<string, Record<string, Shown>>>(
+    `mutation ($id: ID${verb === "replace" ? "!" : ""}, $input: ${typeName}Input!) { ` +
+      `${verb}${typeName}(input: { id: $id, ${noun}: $input${more} }) { ${noun} { id revision ` +
+      "document } } }",
+    { id: id ?? null, input },
     token,
   );
 };
+interface Shown {
+  id: string;
+  revision: number;
+  document: JsonObject;
+}
+/** The record in the answer of {@link mutate}. */
+const writtenIn = (data: Record<string, Record<string, Shown>>): Shown =>
+  Object.values(Object.values(data)[0]!)[0]!;
+/** The places of a body as those of an input. */
+const asArguments = (kind: keyof typeof KINDS, detail: JsonObject[]): JsonObject[] =>
+  detail.map((item) => {
+    const [, name, ...rest] = item["loc"] as string[];
+    const shown = name === "@type" ? "type" : name!;
+    const place = name === "@id" ? ["id"] : [nounOf(KINDS[kind].typeName), shown];
+    return { ...item, loc: ["input", ...place, ...rest] };
+  });
 
 describe("the schema", () => {
   /** Lists of records under the names that their queries have. */
@@ -121,7 +147,7 @@ describe.each(WRITABLE)("a %s", (kind) => {
     const body = bodyOf(kind, ada.id, { extra: { deep: [1, null] } });
     const made = await mutate("create", kind, body, ada.token);
     expect(made.body.errors).toBeUndefined();
-    const created = made.body.data[`create${KINDS[kind].typeName}`]!;
+    const created = writtenIn(made.body.data);
     const rest = await server.request("GET", `/${kind}/${String(body["@id"])}`);
     expect(created).toEqual({ id: body["@id"], revision: 1, document: rest.body });
     expect(
@@ -139,7 +165,7 @@ describe.each(WRITABLE)("a %s", (kind) => {
       ada.token,
       ", expectedRevision: 1",
     );
-    expect(changed.body.data[`replace${KINDS[kind].typeName}`]).toMatchObject({
+    expect(writtenIn(changed.body.data)).toMatchObject({
       revision: 2,
       document: { name: "Changed" },
     });
@@ -210,7 +236,10 @@ describe.each(WRITABLE)("a %s", (kind) => {
       expect(errors).toHaveLength(1);
       const { code, detail } = errors![0]!.extensions;
       if (overRest.status === 422)
-        expect([code, detail]).toEqual(["VALIDATION", overRest.body["detail"]]);
+        expect([code, detail]).toEqual([
+          "VALIDATION",
+          asArguments(kind, overRest.body["detail"] as JsonObject[]),
+        ]);
       else
         expect([code, errors![0]!.message]).toEqual([
           overRest.body["code"],
@@ -223,7 +252,8 @@ describe.each(WRITABLE)("a %s", (kind) => {
     await mutate("create", kind, body, ada.token);
     const remove = (token: string | undefined, more = "") =>
       server.graphql<{ deleteRecord: JsonObject }>(
-        `mutation ($id: ID!) { deleteRecord(id: $id, reason: "r"${more}) { id name } }`,
+        `mutation ($id: ID!) { deleteRecord(input: { id: $id, reason: "r"${more} }) { revision ` +
+          "record { id name deletedAt deletedBy deleteReason } } }",
         { id: body["@id"] },
         token,
       );
@@ -233,8 +263,14 @@ describe.each(WRITABLE)("a %s", (kind) => {
       (await remove(ada.token, ", expectedRevision: 4")).body.errors![0]!.extensions.code,
     ).toBe("REVISION_MISMATCH");
     expect((await remove(ada.token)).body.data.deleteRecord).toEqual({
-      id: body["@id"],
-      name: body["name"],
+      revision: 2,
+      record: {
+        id: body["@id"],
+        name: null,
+        deletedAt: expect.any(String),
+        deletedBy: ada.id,
+        deleteReason: "r",
+      },
     });
     expect(
       (await server.graphql("query ($id: ID!) { record(id: $id) { id } }", { id: body["@id"] }))
@@ -249,11 +285,11 @@ describe("the type of a kind that has one only", () => {
     async (kind) => {
       const { "@type": type, ...body } = bodyOf(kind, ada.id);
       const { data } = (await mutate("create", kind, body, ada.token)).body;
-      expect(data[`create${KINDS[kind].typeName}`]).toMatchObject({ document: { "@type": type } });
+      expect(writtenIn(data)).toMatchObject({ document: { "@type": type } });
       expect(
-        (await mutate("replace", kind, { ...body, name: "Without a type" }, ada.token)).body.data[
-          `replace${KINDS[kind].typeName}`
-        ],
+        writtenIn(
+          (await mutate("replace", kind, { ...body, name: "Without a type" }, ada.token)).body.data,
+        ),
       ).toMatchObject({ document: { "@type": type, name: "Without a type" } });
       for (const other of ["evi:Software", null])
         expect(
@@ -261,7 +297,7 @@ describe("the type of a kind that has one only", () => {
             .extensions,
         ).toMatchObject({
           code: "VALIDATION",
-          detail: [{ loc: ["body", "@type"], type: "literal_error" }],
+          detail: [{ loc: ["input", nounOf(KINDS[kind].typeName), "type"], type: "literal_error" }],
         });
     },
   );
@@ -269,11 +305,11 @@ describe("the type of a kind that has one only", () => {
 
 describe("values", () => {
   it("that REST refuses in a body are refused beside and inside a document", async () => {
-    const input = inputOf("dataset", bodyOf("dataset", ada.id));
+    const { id: _id, ...input } = inputOf("dataset", bodyOf("dataset", ada.id));
     const withName = (name: string) =>
       server.graphql(
-        `mutation { createDataset(input: {type: "evi:Dataset", owner: "${ada.id}", ` +
-          `description: "enough", name: ${name}}) { id } }`,
+        `mutation { createDataset(input: { dataset: {type: "evi:Dataset", owner: "${ada.id}", ` +
+          `description: "enough", name: ${name}} }) { revision } }`,
         {},
         ada.token,
       );
@@ -284,8 +320,8 @@ describe("values", () => {
     expect(
       await code(
         server.graphql(
-          'mutation ($n: JSON) { createDataset(input: {name: "n", description: "enough", ' +
-            `owner: "${ada.id}", additionalProperties: {n: 12345678901234567890, m: $n}}) { id } }`,
+          'mutation ($n: JSON) { createDataset(input: { dataset: {name: "n", description: "enough", ' +
+            `owner: "${ada.id}", additionalProperties: {n: 12345678901234567890, m: $n}} }) { revision } }`,
           {},
           ada.token,
         ),
@@ -294,7 +330,7 @@ describe("values", () => {
     expect(
       (
         await server.graphql(
-          "mutation ($input: DatasetInput!) { createDataset(input: $input) { id } }",
+          "mutation ($input: DatasetInput!) { createDataset(input: { dataset: $input }) { dataset { id } } }",
           { input: { ...input, name: "a\0" } },
           ada.token,
         )
@@ -304,9 +340,8 @@ describe("values", () => {
   });
   it("under __proto__ are stored like others", async () => {
     const id = "ark:99999/proto-over-graphql";
-    const variables = JSON.stringify({
-      input: { ...inputOf("dataset", bodyOf("dataset", ada.id)), id },
-    }).replace(
+    const { id: _id, ...input } = inputOf("dataset", bodyOf("dataset", ada.id));
+    const variables = JSON.stringify({ input }).replace(
       `"additionalProperties":{}`,
       `"additionalProperties":{"__proto__":{"x":1},"constructor":2}`,
     );
@@ -314,7 +349,7 @@ describe("values", () => {
       token: ada.token,
       headers: { "Content-Type": "application/json" },
       body:
-        `{"query":"mutation ($input: DatasetInput!) { createDataset(input: $input) { id } ` +
+        `{"query":"mutation ($input: DatasetInput!) { createDataset(input: { id: \\"${id}\\", dataset: $input }) { dataset { id } } ` +
         `}","variables":${variables}}`,
     });
     expect(answer.text).toContain(id);
@@ -324,8 +359,8 @@ describe("values", () => {
   });
   it("in additionalProperties must be an object", async () => {
     const { body } = await server.graphql(
-      'mutation { createDataset(input: {name: "n", description: "enough", owner: ' +
-        `"${ada.id}", additionalProperties: [1]}) { id } }`,
+      'mutation { createDataset(input: { dataset: {name: "n", description: "enough", owner: ' +
+        `"${ada.id}", additionalProperties: [1]} }) { revision } }`,
       {},
       ada.token,
     );
@@ -335,32 +370,32 @@ describe("values", () => {
 
 describe("accounts", () => {
   it("can be created, logged into and queried", async () => {
-    const made = await server.graphql<{ createUser: { id: string; name: string } }>(
-      `mutation { createUser(input: {name: "Cyd", email: "cyd@example.org", password: ` +
-        `"${PASSWORD}"}) { id name } }`,
+    const made = await server.graphql<{ createUser: { user: { id: string; name: string } } }>(
+      `mutation { createUser(input: { user: {name: "Cyd", email: "cyd@example.org", password: ` +
+        `"${PASSWORD}"} }) { user { id name } } }`,
     );
-    expect(made.body.data.createUser.name).toBe("Cyd");
+    expect(made.body.data.createUser.user.name).toBe("Cyd");
     const login = await server.graphql<{
-      login: { accessToken: string; tokenType: string; expiresIn: number };
+      signIn: { token: { accessToken: string; tokenType: string; expiresIn: number } };
     }>(
-      `mutation { login(username: "cyd@example.org", password: "${PASSWORD}") { accessToken ` +
-        "tokenType expiresIn } }",
+      `mutation { signIn(input: { username: "cyd@example.org", password: "${PASSWORD}" }) { token { ` +
+        "accessToken tokenType expiresIn } } }",
     );
-    expect(login.body.data.login).toMatchObject({ tokenType: "bearer", expiresIn: 86400 });
+    expect(login.body.data.signIn.token).toMatchObject({ tokenType: "bearer", expiresIn: 86400 });
     const me = await server.graphql<{ me: { id: string; document: JsonObject } }>(
       "{ me { id document } }",
       {},
-      login.body.data.login.accessToken,
+      login.body.data.signIn.token.accessToken,
     );
     expect(me.body.data.me).toMatchObject({
-      id: made.body.data.createUser.id,
+      id: made.body.data.createUser.user.id,
       document: { email: "cyd@example.org" },
     });
     expect((await server.graphql("{ me { id } }")).body.data).toEqual({ me: null });
     expect(
       (
         await server.graphql(
-          `mutation { login(username: "cyd@example.org", password: "x") { accessToken } }`,
+          `mutation { signIn(input: { username: "cyd@example.org", password: "x" }) { token { accessToken } } }`,
         )
       ).body.errors![0]!.extensions.code,
     ).toBe("BAD_CREDENTIALS");
@@ -375,15 +410,52 @@ describe("accounts", () => {
   });
 });
 
-it("a missing record is null, and so is an invalid identifier", async () => {
+it("an unknown identifier is null; one of another kind, or none, is an error as over REST", async () => {
   const { body } = await server.graphql(
     `{ record(id: "ark:99999/none") { id } node(id: "x") { id } dataset(id: ` +
       `"ark:99999/none") { id } other: dataset(id: "${ada.id}") { id } }`,
   );
-  expect(body).toEqual({
-    data: { record: null, node: null, dataset: null, other: null },
-    extensions: { cost: expect.anything() },
-  });
+  expect(body.data).toEqual({ record: null, node: null, dataset: null, other: null });
+  expect(body.errors).toMatchObject([
+    {
+      path: ["node"],
+      message: expect.stringMatching(/^x is not an ARK/),
+      extensions: { code: "NOT_FOUND" },
+    },
+    {
+      path: ["other"],
+      message: `${ada.id} is a User: ask for record(id: "${ada.id}").`,
+      extensions: { code: "NOT_FOUND" },
+    },
+  ]);
+});
+
+it("node finds submissions and access tokens of the caller, and of nobody else", async () => {
+  const made = await server.graphql<{
+    createAccessToken: { accessToken: { id: string } };
+    uploadCrate: { submission: { id: string } };
+  }>(
+    `mutation { createAccessToken(input: { name: "n" }) { accessToken { id } } uploadCrate(input: {
+      source: { metadata: {} } }) { submission { id } } }`,
+    {},
+    ada.token,
+  );
+  const { accessToken } = made.body.data.createAccessToken;
+  const { submission } = made.body.data.uploadCrate;
+  const read = (token?: string) =>
+    server.graphql(
+      "query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id } }",
+      { ids: [accessToken.id, submission.id, ada.id] },
+      token,
+    );
+  const user = { __typename: "User", id: ada.id };
+  expect((await read(ada.token)).body.data["nodes"]).toEqual([
+    { __typename: "AccessToken", ...accessToken },
+    { __typename: "Submission", ...submission },
+    user,
+  ]);
+  expect((await read(bob.token)).body.data["nodes"]).toEqual([null, null, user]);
+  expect((await read()).body.errors![0]!.extensions.code).toBe("NOT_AUTHENTICATED");
 });
 it("an evidence graph has the same nodes and edges as over REST", async () => {
   const dataset = await server.request("POST", "/dataset", {

@@ -24,8 +24,8 @@ beforeAll(async () => {
 afterAll(() => registry?.stop());
 
 const PROGRESS =
-  "subscription ($id: ID!) { submissionProgress(id: $id) { submissionUUID status completed " +
-  "success stage progress { done total unit } rocrateIdentifier } }";
+  "subscription ($id: ID!) { submissionProgress(id: $id) { id status completed " +
+  "success stage progress { done total unit } task record { id } } }";
 
 /** A submission that stays queued: nothing runs it. */
 async function queued(user: User): Promise<string> {
@@ -58,11 +58,12 @@ describe("a submission's progress, over a WebSocket", () => {
     }
     await client.dispose();
     expect(seen.at(-1)).toMatchObject({
-      submissionUUID: submission,
+      id: submission,
       status: "FINISHED",
       completed: true,
       success: true,
-      rocrateIdentifier: expect.stringMatching(/^ark:99999\/rocrate-/),
+      task: "CRATE",
+      record: { id: expect.stringMatching(/^ark:99999\/rocrate-/) },
     });
     expect(seen.slice(0, -1).every(({ completed }) => !completed)).toBe(true);
   });
@@ -163,9 +164,9 @@ describe("operations over a WebSocket", () => {
   });
 
   test("may not be mutations: those use HTTP, whose bodies are parsed strictly", async () => {
-    await expect(ask(`mutation { deleteRecord(id: "ark:99999/x") { id } }`)).rejects.toMatchObject([
-      { message: expect.stringContaining("HTTP POST") },
-    ]);
+    await expect(
+      ask(`mutation { deleteRecord(input: { id: "ark:99999/x" }) { revision } }`),
+    ).rejects.toMatchObject([{ message: expect.stringContaining("HTTP POST") }]);
   });
 
   test("mask faults", async () => {

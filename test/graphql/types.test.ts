@@ -167,7 +167,7 @@ describe("the content of a record", () => {
     expect(await contentOf(id, bob.token)).toMatchObject({ ...state, readable: false });
     expect(await contentOf(crate, bob.token)).toMatchObject({ ...state, readable: false });
     await ask(
-      "mutation ($id: ID!) { publish(id: $id, publicationStatus: PUBLISHED) { id } }",
+      "mutation ($id: ID!) { publishRecord(input: { id: $id, publicationStatus: PUBLISHED }) { revision } }",
       { id: crate },
       ada.token,
     );
@@ -185,9 +185,10 @@ describe("the content of a record", () => {
     const file = roCrate.files.nodes.find(
       ({ record }: Json) => record?.__typename === "DataDownload",
     )?.record.id as string;
-    const change = "mutation ($id: ID!) { deleteContent(id: $id) { content { state size } } }";
+    const change =
+      "mutation ($id: ID!) { deleteContent(input: { id: $id }) { dataDownload { content { state size } } } }";
     expect((await ask(change, { id: file }, ada.token))["deleteContent"]).toEqual({
-      content: { state: "DELETED", size: null },
+      dataDownload: { content: { state: "DELETED", size: null } },
     });
     expect(await contentOf(file, ada.token)).toEqual({ ...NOTHING, state: "DELETED" });
   });
@@ -196,13 +197,13 @@ describe("the content of a record", () => {
 describe("the end of an embargo", () => {
   it("is a time, also where a date was stated", async () => {
     const id = await created("dataset");
-    const { publish } = await ask(
-      `mutation ($id: ID!) { publish(id: $id, publicationStatus: EMBARGOED,
-        embargoedUntil: "2040-05-06") { embargoEndsAt } }`,
+    const { publishRecord } = await ask(
+      `mutation ($id: ID!) { publishRecord(input: { id: $id, publicationStatus: EMBARGOED,
+        embargoedUntil: "2040-05-06" }) { record { embargoEndsAt } } }`,
       { id },
       ada.token,
     );
-    expect(publish).toEqual({
+    expect(publishRecord.record).toEqual({
       embargoEndsAt: "2040-05-06T00:00:00.000Z",
     });
   });

@@ -4,7 +4,8 @@ import { graphqlSchema } from "../../src/graphql/schema.js";
 import type { JsonObject, JsonValue } from "../../src/model/field.js";
 import type { KindName } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds.js";
-import { bodyOf, WRITABLE } from "../support/bodies.js";
+import { bodyOf, commandOf, WRITABLE } from "../support/bodies.js";
+import { nounOf } from "../../src/graphql/resolvers/types/mutations.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
 
 let server: TestServer;
@@ -43,13 +44,14 @@ async function update(
   { token = ada.token, expectedRevision }: { token?: string; expectedRevision?: number } = {},
 ) {
   const { typeName } = KINDS[kind];
-  const { body } = await server.graphql<Record<string, Shown>>(
-    `mutation ($input: Update${typeName}Input!) { update${typeName}(input: $input) { id revision ` +
-      "document additionalProperties } }",
+  const noun = nounOf(typeName);
+  const { body } = await server.graphql<Record<string, Record<string, Shown>>>(
+    `mutation ($input: Update${typeName}Input!) { update${typeName}(input: $input) { ${noun} { id ` +
+      "revision document additionalProperties } } }",
     { input: { id, patch, ...(expectedRevision === undefined ? {} : { expectedRevision }) } },
     token,
   );
-  return { shown: body.data?.[`update${typeName}`], error: body.errors?.[0] };
+  return { shown: body.data?.[`update${typeName}`]?.[noun], error: body.errors?.[0] };
 }
 
 describe("the input types", () => {
@@ -79,7 +81,7 @@ describe("the input types", () => {
   });
   it("refuse an input that lacks a required field before anything runs", async () => {
     const { body } = await server.graphql(
-      'mutation { createDataset(input: {name: "x"}) { id } }',
+      'mutation { createDataset(input: { dataset: {name: "x"} }) { revision } }',
       {},
       ada.token,
     );
@@ -140,18 +142,18 @@ describe.each(WRITABLE)("the update of a %s", (kind) => {
       extensions: {
         code: "VALIDATION",
         detail: [
-          { loc: ["body", "name"], type: "missing" },
-          { loc: ["body", "owner"], type: "missing" },
+          { loc: ["input", "patch", "name"], type: "missing" },
+          { loc: ["input", "patch", "owner"], type: "missing" },
         ],
       },
     });
     expect((await update(kind, id, { keywords: { set: ["a"], add: ["b"] } })).error).toMatchObject({
-      extensions: { code: "VALIDATION", detail: [{ loc: ["body", "keywords"] }] },
+      extensions: { code: "VALIDATION", detail: [{ loc: ["input", "patch", "keywords"] }] },
     });
     expect((await update(kind, id, { additionalProperties: { name: "x" } })).error).toMatchObject({
       extensions: {
         code: "VALIDATION",
-        detail: [{ loc: ["body", "additionalProperties", "name"] }],
+        detail: [{ loc: ["input", "patch", "additionalProperties", "name"] }],
       },
     });
     expect((await update(kind, id, { additionalProperties: null })).error).toMatchObject({
@@ -184,17 +186,21 @@ describe("a property that the model does not know", () => {
   it("survives byte for byte from GraphQL over REST to GraphQL", async () => {
     const text = JSON.stringify({ ...STRANGE, x: 1 }).replace('"x"', '"__proto__"');
     const make = (verb: string, more: string) =>
-      server.request<{ data: Record<string, Shown>; errors?: unknown }>("POST", "/graphql", {
-        token: ada.token,
-        headers: { "Content-Type": "application/json" },
-        body:
-          `{"query":"mutation ($i: DatasetInput!) { ${verb}Dataset(input: $i) { id ` +
-          'additionalProperties } }","variables":{"i":{"name":"Strange","description":' +
-          `"A strange one","owner":"${ada.id}",${more}"additionalProperties":${text}}}}`,
-      });
+      server.request<{ data: Record<string, { dataset: Shown }>; errors?: unknown }>(
+        "POST",
+        "/graphql",
+        {
+          token: ada.token,
+          headers: { "Content-Type": "application/json" },
+          body:
+            `{"query":"mutation ($i: DatasetInput!) { ${verb}Dataset(input: { ${more}dataset: $i }) ` +
+            '{ dataset { id additionalProperties } } }","variables":{"i":{"name":"Strange",' +
+            `"description":"A strange one","owner":"${ada.id}","additionalProperties":${text}}}}`,
+        },
+      );
     const made = await make("create", "");
     expect(made.body.errors).toBeUndefined();
-    const { id } = made.body.data["createDataset"]!;
+    const { id } = made.body.data["createDataset"]!.dataset;
     const read = async () => [
       (await server.request("GET", `/dataset/${id}`)).text,
       (
@@ -206,7 +212,7 @@ describe("a property that the model does not know", () => {
     // The integer-like key of `nested` comes first: so it does in any JSON object of JavaScript.
     const members = JSON.stringify(JSON.parse(text)).slice(1, -1);
     for (const answer of [made.text, ...(await read())]) expect(answer).toContain(members);
-    const replaced = await make("replace", `"id":"${id}",`);
+    const replaced = await make("replace", `id: \\"${id}\\", `);
     expect(replaced.body.errors).toBeUndefined();
     for (const answer of [replaced.text, ...(await read())]) expect(answer).toContain(members);
     const { shown } = await update("dataset", id, { name: "Renamed" });
@@ -259,17 +265,19 @@ describe("a computation", () => {
       "@context": _context,
       ...body
     } = bodyOf("computation", ada.id);
-    const made = await server.graphql<{ createComputation: Shown }>(
-      "mutation ($i: ComputationInput!) { createComputation(input: $i) { id document } }",
-      { i: { ...body, usedDataset: ["ark:99999/one"] } },
+    const made = await server.graphql<{ createComputation: { computation: Shown } }>(
+      "mutation ($i: ComputationInput!) { createComputation(input: { computation: $i }) { computation { id document } } }",
+      {
+        i: { ...body, command: commandOf(body["command"]!), usedDataset: ["ark:99999/one"] },
+      },
       ada.token,
     );
     expect(made.body.errors).toBeUndefined();
-    expect(made.body.data.createComputation.document).toMatchObject({
+    expect(made.body.data.createComputation.computation.document).toMatchObject({
       usedDataset: "ark:99999/one",
       usedSoftware: body["usedSoftware"],
     });
-    const { shown } = await update("computation", made.body.data.createComputation.id, {
+    const { shown } = await update("computation", made.body.data.createComputation.computation.id, {
       usedDataset: { add: ["ark:99999/two"], remove: ["ark:99999/one"] },
     });
     expect(shown!.document["usedDataset"]).toBe("ark:99999/two");
@@ -288,8 +296,8 @@ describe("a computation", () => {
 
 describe("updateRecord", () => {
   const patchAny = (id: string, patch: JsonValue, token: string | undefined = ada.token) =>
-    server.graphql<{ updateRecord: Shown }>(
-      "mutation ($i: UpdateRecordInput!) { updateRecord(input: $i) { id revision document } }",
+    server.graphql<{ updateRecord: { record: Shown; revision: number } }>(
+      "mutation ($i: UpdateRecordInput!) { updateRecord(input: $i) { revision record { id document } } }",
       { i: { id, patch } },
       token,
     );
@@ -298,7 +306,11 @@ describe("updateRecord", () => {
     const { body } = await patchAny(before["@id"], { name: "Any", url: null, extra: { y: 2 } });
     const { url: _url, ...rest } = before;
     expect(body.data.updateRecord).toMatchObject({ revision: 2 });
-    expect(body.data.updateRecord.document).toEqual({ ...rest, name: "Any", extra: { y: 2 } });
+    expect(body.data.updateRecord.record.document).toEqual({
+      ...rest,
+      name: "Any",
+      extra: { y: 2 },
+    });
   });
   it("refuses what REST refuses", async () => {
     const { "@id": id } = await created("dataset");

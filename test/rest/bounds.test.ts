@@ -45,7 +45,7 @@ describe("a body of a request without a token", () => {
   });
   it("is bounded by the same setting over GraphQL", async () => {
     const { body } = await server.graphql(
-      "mutation ($u: String!, $p: String!) { login(username: $u, password: $p) { accessToken } }",
+      "mutation ($u: String!, $p: String!) { signIn(input: { username: $u, password: $p }) { token { accessToken } } }",
       { u: "x".repeat(10_000), p: "y".repeat(10_000) },
     );
     expect(body.errors).toMatchObject([
@@ -202,7 +202,7 @@ describe("an error message", () => {
   });
   it("is short over GraphQL, however long the invalid variable is", async () => {
     const { text } = await server.graphql(
-      "mutation ($i: DatasetInput!) { createDataset(input: $i) { id } }",
+      "mutation ($i: DatasetInput!) { createDataset(input: { dataset: $i }) { dataset { id } } }",
       {
         i: Object.fromEntries(
           Array.from({ length: 60 }, (_, index) => [`wrong${index}`, "x".repeat(20_000)]),

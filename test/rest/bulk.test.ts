@@ -60,12 +60,21 @@ describe("many records at once", () => {
   it("are embargoed until a time", async () => {
     const own = await dataset(ada);
     const answer = await server.graphql(
-      "mutation ($ids: [ID!]!) { publishRecords(ids: $ids, publicationStatus: EMBARGOED, embargoedUntil: " +
-        '"2030-05-01") { id done code } }',
+      "mutation ($ids: [ID!]!) { publishRecords(input: { ids: $ids, publicationStatus: EMBARGOED, embargoedUntil: " +
+        '"2030-05-01" }) { results { id done error { code } record { publicationStatus revision } } } }',
       { ids: [own] },
       ada.token,
     );
-    expect(answer.body.data["publishRecords"]).toEqual([{ id: own, done: true, code: null }]);
+    expect(answer.body.data["publishRecords"]).toEqual({
+      results: [
+        {
+          id: own,
+          done: true,
+          error: null,
+          record: { publicationStatus: "EMBARGOED", revision: 2 },
+        },
+      ],
+    });
     const { body } = await server.request("GET", `/publish/${own}`);
     expect(body).toMatchObject({ publicationStatus: "EMBARGOED", embargoedUntil: "2030-05-01" });
     // One list of what is embargoed, for those who curate.
@@ -108,11 +117,13 @@ describe("many records at once", () => {
     expect(gone.text).toContain("a wrong unit");
     expect((await read(other))["@id"]).toBe(other);
     const again = await server.graphql(
-      "mutation ($ids: [ID!]!) { deleteRecords(ids: $ids) { done code message } }",
+      "mutation ($ids: [ID!]!) { deleteRecords(input: { ids: $ids }) { results { done record { id } error { code } } } }",
       { ids: [one] },
       ada.token,
     );
-    expect(again.body.data["deleteRecords"]).toMatchObject([{ done: false, code: "GONE" }]);
+    expect(again.body.data["deleteRecords"]).toEqual({
+      results: [{ done: false, record: null, error: { code: "GONE" } }],
+    });
   });
 
   it("are refused as a whole where the list is no list of a few identifiers", async () => {
@@ -153,11 +164,11 @@ describe("an earlier revision", () => {
     expect((await server.request("GET", `/${ark}?revision=2`)).body).toMatchObject({ name: "two" });
     // What the record says already makes no revision.
     const same = await server.graphql(
-      "mutation ($id: ID!) { restoreRevision(id: $id, revision: 1) { id revision } }",
+      "mutation ($id: ID!) { restoreRevision(input: { id: $id, revision: 1 }) { record { id } revision } }",
       { id: ark },
       ada.token,
     );
-    expect(same.body.data["restoreRevision"]).toEqual({ id: ark, revision: 3 });
+    expect(same.body.data["restoreRevision"]).toEqual({ record: { id: ark }, revision: 3 });
   });
 
   it("is restored by those who may change the record, and as it was when they read it", async () => {

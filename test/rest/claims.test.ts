@@ -151,10 +151,10 @@ describe("an identifier below a record", () => {
         }),
       ).toMatchObject({ status: 403 });
       const { body } = await server.graphql(
-        "mutation($i: DatasetInput!) { createDataset(input: $i) { id } }",
+        "mutation($id: ID, $i: DatasetInput!) { createDataset(input: { id: $id, dataset: $i }) { revision } }",
         {
+          id: `${above}/graphql`,
           i: {
-            id: `${above}/graphql`,
             type: "evi:Dataset",
             name: "A name",
             description: "A description of it",
@@ -498,10 +498,10 @@ describe("a new identifier that could be mistaken for another", () => {
       expect((await upload(await crateOf(id), ada)).status, id).toBe(422);
     }
     const { body } = await server.graphql(
-      "mutation($i: DatasetInput!) { createDataset(input: $i) { id } }",
+      "mutation($id: ID, $i: DatasetInput!) { createDataset(input: { id: $id, dataset: $i }) { revision } }",
       {
+        id: `${fresh()}\u202e`,
         i: {
-          id: `${fresh()}\u202e`,
           type: "evi:Dataset",
           name: "A name",
           description: "Some description",

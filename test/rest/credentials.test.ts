@@ -36,12 +36,12 @@ describe("an access token", () => {
 
   it("has the rights of its owner until it is revoked, over both interfaces", async () => {
     const made = await ask(
-      'mutation { createAccessToken(name: "laptop", expiresAt: "2026-12-24") { secret token { ' +
+      'mutation { createAccessToken(input: { name: "laptop", expiresAt: "2026-12-24" }) { secret accessToken { ' +
         "id name usedAt expiresAt } } }",
     );
-    const { secret, token } = made.body.data["createAccessToken"] as {
+    const { secret, accessToken: token } = made.body.data["createAccessToken"] as {
       secret: string;
-      token: { id: string };
+      accessToken: { id: string };
     };
     expect(secret).toMatch(/^arkgraph_[\w-]{43}$/);
     expect(token).toMatchObject({ name: "laptop", usedAt: null });
@@ -56,10 +56,13 @@ describe("an access token", () => {
     ]);
     expect(JSON.stringify(await listed())).not.toContain(secret);
     // Nobody else can.
-    const revoke = "mutation ($id: ID!) { revokeAccessToken(id: $id) }";
+    const revoke =
+      "mutation ($id: ID!) { revokeAccessToken(input: { id: $id }) { accessToken { name } } }";
     expect(codeOf(await ask(revoke, token, root.token))).toBe("NOT_FOUND");
     expect(await whoIs(secret)).toBe(ada.id);
-    expect((await ask(revoke, token)).body.data).toEqual({ revokeAccessToken: true });
+    expect((await ask(revoke, token)).body.data).toEqual({
+      revokeAccessToken: { accessToken: { name: "laptop" } },
+    });
     expect(await whoIs(secret)).toBe("INVALID_TOKEN");
     expect(await listed()).toEqual([]);
   });
@@ -130,7 +133,7 @@ describe("a new password", () => {
     const kim = await server.person("kim");
     const browser = await Browser.signIn(server.url, kim);
     const change =
-      "mutation ($c: String!, $n: String!) { changePassword(currentPassword: $c, newPassword: $n) { accessToken } }";
+      "mutation ($c: String!, $n: String!) { changePassword(input: { currentPassword: $c, newPassword: $n }) { token { accessToken } } }";
     expect(codeOf(await ask(change, { c: "wrong", n: "another fine phrase" }, kim.token))).toBe(
       "BAD_CREDENTIALS",
     );
@@ -139,7 +142,8 @@ describe("a new password", () => {
     );
     expect(await whoIs(kim.token)).toBe(kim.id);
     const changed = await ask(change, { c: PASSWORD, n: "another fine phrase" }, kim.token);
-    const { accessToken } = changed.body.data["changePassword"] as { accessToken: string };
+    const { token } = changed.body.data["changePassword"] as { token: { accessToken: string } };
+    const { accessToken } = token;
     expect(await whoIs(kim.token)).toBe("INVALID_TOKEN");
     expect(await whoIs(accessToken)).toBe(kim.id);
     const { status } = await server.request("GET", "/me", { headers: { Cookie: browser.cookie } });
@@ -220,7 +224,7 @@ describe("a password reset", () => {
 describe("administration", () => {
   const SET =
     "mutation ($user: ID!, $admin: Boolean, $disabled: Boolean) { " +
-    "setAccount(user: $user, admin: $admin, disabled: $disabled) { id } }";
+    "updateAccount(input: { user: $user, admin: $admin, disabled: $disabled }) { user { id } admin disabled } }";
 
   it("is for administrators only, over both interfaces", async () => {
     const calls: [string, string, object?][] = [
@@ -237,10 +241,10 @@ describe("administration", () => {
       expect((await server.request(method, path, sent)).status, path).toBe(401);
     }
     for (const query of [
-      "{ accounts { nodes { id } } }",
+      "{ accounts { nodes { email } } }",
       "{ registryFigures { accounts } }",
-      `mutation { setAccount(user: "${ada.id}", admin: true) { id } }`,
-      `mutation { createPasswordReset(user: "${ada.id}") { token } }`,
+      `mutation { updateAccount(input: { user: "${ada.id}", admin: true }) { admin } }`,
+      `mutation { createPasswordReset(input: { user: "${ada.id}" }) { token } }`,
     ])
       expect(codeOf(await ask(query)), query).toBe("FORBIDDEN");
     expect(await server.deps.records.accountOf(ada.id)).toMatchObject({ admin: false });
@@ -249,7 +253,7 @@ describe("administration", () => {
   it("lists all accounts in pages, with the last sign-in", async () => {
     await server.person("newest");
     const first = await ask(
-      "{ accounts(first: 2) { nodes { id name email admin disabled createdAt signedInAt } " +
+      "{ accounts(first: 2) { nodes { user { id } name email admin disabled createdAt signedInAt } " +
         "pageInfo { hasNextPage endCursor } } }",
       {},
       root.token,
@@ -259,7 +263,7 @@ describe("administration", () => {
       pageInfo: { endCursor: string; hasNextPage: boolean };
     };
     expect(nodes[0]).toMatchObject({
-      id: "ark:99999/user-newest",
+      user: { id: "ark:99999/user-newest" },
       name: "newest",
       email: "newest@example.org",
       admin: false,
@@ -279,7 +283,9 @@ describe("administration", () => {
 
   it("disables an account, whose tokens stay ended when it is enabled again", async () => {
     const max = await server.person("max");
-    await ask(SET, { user: max.id, disabled: true }, root.token);
+    expect(await ask(SET, { user: max.id, disabled: true }, root.token)).toMatchObject({
+      body: { data: { updateAccount: { user: { id: max.id }, admin: false, disabled: true } } },
+    });
     expect(await whoIs(max.token)).toBe("INVALID_TOKEN");
     const signIn = () =>
       server.request("POST", "/token", { json: { username: max.email, password: PASSWORD } });

@@ -217,7 +217,7 @@ describe("a group that owns records", () => {
     const bulk = await server.request("POST", "/records/delete", { token, json: { ids: [group] } });
     expect(bulk.body).toMatchObject([{ done: false, code: "OWNS_RECORDS" }]);
     const { body } = await server.graphql(
-      "mutation ($id: ID!) { deleteRecord(id: $id) { id } }",
+      "mutation ($id: ID!) { deleteRecord(input: { id: $id }) { revision } }",
       { id: group },
       token,
     );

@@ -433,16 +433,16 @@ describe("what is wrong", () => {
 
 describe("the mutation recordLineage", () => {
   const RECORD =
-    "mutation ($e: JSON!) { recordLineage(events: $e) { events records { id kind change } } }";
+    "mutation ($e: JSON!) { recordLineage(input: { events: $e }) { events changes { record { id kind } change } } }";
 
   it("does what the request over REST does", async () => {
     const sent = event({ outputs: [dataset("by graphql")] });
     const { body } = await registry.graphql(RECORD, { e: sent }, ada.token);
     expect(body["data"].recordLineage).toMatchObject({
       events: 1,
-      records: [
-        { kind: "DATASET", change: "CREATED" },
-        { id: runOf(sent), kind: "COMPUTATION", change: "CREATED" },
+      changes: [
+        { record: { kind: "DATASET" }, change: "CREATED" },
+        { record: { id: runOf(sent), kind: "COMPUTATION" }, change: "CREATED" },
       ],
     });
     expect(changes(await send(sent))).toEqual(["Dataset unchanged", "Computation unchanged"]);
@@ -450,7 +450,7 @@ describe("the mutation recordLineage", () => {
 
   it("says where in the argument something is wrong", async () => {
     const { body } = await registry.graphql(RECORD, { e: [{}] }, ada.token);
-    expect(JSON.stringify(body["errors"])).toContain('["events",0,"eventTime"]');
+    expect(JSON.stringify(body["errors"])).toContain('["input","events",0,"eventTime"]');
   });
 });
 

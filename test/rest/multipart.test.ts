@@ -317,13 +317,14 @@ describe("a crate over GraphQL", () => {
     part(
       "operations",
       JSON.stringify({
-        query: "mutation ($f: Upload!) { uploadCrate(file: $f) { submissionUUID status } }",
+        query:
+          "mutation ($f: Upload!) { uploadCrate(input: { source: { archive: $f } }) { submission { id } } }",
         variables: { f: null },
       }),
     ) + part("map", JSON.stringify({ 0: ["variables.f"] }));
   const send = (body: string | Buffer, token: string | undefined = ada.token) =>
     server.request<{
-      data?: { uploadCrate: { submissionUUID: string } };
+      data?: { uploadCrate: { submission: { id: string } } };
       errors?: { extensions: { code: string }; message: string }[];
     }>("POST", "/graphql", {
       ...(token === "" ? {} : { token }),
@@ -332,7 +333,7 @@ describe("a crate over GraphQL", () => {
     });
   it("is ingested, is refused beyond the limit by name, and is not started without a token", async () => {
     const done = await send(operations + part("0", "again no zip", "a.zip") + CLOSE);
-    expect(typeof done.body.data!.uploadCrate.submissionUUID).toBe("string");
+    expect(typeof done.body.data!.uploadCrate.submission.id).toBe("string");
     const large = await send(operations + part("0", "x".repeat(LIMIT + 10), "a.zip") + CLOSE);
     expect(large.body.errors![0]!.extensions.code).toBe("TOO_LARGE");
     expect(large.body.errors![0]!.message).toContain("MAX_UPLOAD_BYTES");
@@ -345,12 +346,12 @@ describe("a crate over GraphQL", () => {
     const two = part("map", JSON.stringify({ 0: ["variables.f"], 1: ["variables.g"] }));
     const file = part("0", `${LONG} over GraphQL`, "a.zip");
     for (const [body, loc, msg] of [
-      [operations + file + part("1", "another", "b.zip"), ["body", "1"], SECOND],
-      [operations + part("other", "first", "b.zip") + file, ["body", "0"], SECOND],
-      [operations + file + file, ["body", "0"], SECOND],
-      [operations + file + map, ["body", "map"], TWICE],
-      [operations + map + file, ["body", "map"], TWICE],
-      [operations.replace(map, two) + file + part("1", "b", "b.zip"), ["body", "map"], undefined],
+      [operations + file + part("1", "another", "b.zip"), ["form", "1"], SECOND],
+      [operations + part("other", "first", "b.zip") + file, ["form", "0"], SECOND],
+      [operations + file + file, ["form", "0"], SECOND],
+      [operations + file + map, ["form", "map"], TWICE],
+      [operations + map + file, ["form", "map"], TWICE],
+      [operations.replace(map, two) + file + part("1", "b", "b.zip"), ["form", "map"], undefined],
     ] as const) {
       const { body: answer } = await send(body + CLOSE);
       expect([answer.data?.uploadCrate, answer.errors]).toMatchObject([

@@ -120,10 +120,12 @@ describe("the publication status", () => {
       await send("DELETE", `/${id}?successor=the+next+one`),
       await send("POST", "/records/delete", { ids, successor }),
       await send("POST", "/records/publish", { ids, successor, publicationStatus: "ARCHIVED" }),
-      await ask(`publish(${said}, publicationStatus: ARCHIVED) { id }`),
-      await ask(`deleteRecord(${said}) { id }`),
-      await ask(`deleteRecords(${many}) { message }`),
-      await ask(`publishRecords(${many}, publicationStatus: ARCHIVED) { message }`),
+      await ask(`publishRecord(input: { ${said}, publicationStatus: ARCHIVED }) { revision }`),
+      await ask(`deleteRecord(input: { ${said} }) { revision }`),
+      await ask(`deleteRecords(input: { ${many} }) { results { error { message } } }`),
+      await ask(
+        `publishRecords(input: { ${many}, publicationStatus: ARCHIVED }) { results { error { message } } }`,
+      ),
     ];
     for (const { text } of answers) expect(text).toMatch(/successor.{1,30}not an ARK/);
     expect((await server.deps.records.findMany([id]))[0]).toMatchObject({ revision: 1 });

@@ -163,7 +163,8 @@ describe("a request that changes something", () => {
     ]);
     const form = () => {
       const body = new FormData();
-      const query = "mutation ($file: Upload!) { planCrate(file: $file) { conforms } }";
+      const query =
+        "mutation ($file: Upload!) { planCrate(input: { source: { archive: $file } }) { plan { conforms } } }";
       body.set("operations", JSON.stringify({ query, variables: { file: null } }));
       body.set("map", '{"0":["variables.file"]}');
       body.set("0", new Blob(["no zip"]), "crate.zip");
@@ -173,7 +174,9 @@ describe("a request that changes something", () => {
     const plan = (headers: Record<string, string>) =>
       server.request("POST", "/graphql", { body: form(), headers: { ...headers, ...preflight } });
     expect((await plan(without("X-CSRF-Token"))).status).toBe(403);
-    expect((await plan(page.headers)).body["data"]).toEqual({ planCrate: { conforms: false } });
+    expect((await plan(page.headers)).body["data"]).toEqual({
+      planCrate: { plan: { conforms: false } },
+    });
   });
 
   it("with a session that has ended is one of an anonymous caller", async () => {

@@ -367,7 +367,7 @@ describe("uploading again over REST and GraphQL", () => {
       "operations",
       JSON.stringify({
         query:
-          "mutation ($file: Upload!) { uploadCrate(file: $file, update: true) { submissionUUID } }",
+          "mutation ($file: Upload!) { uploadCrate(input: { source: { archive: $file }, update: true }) { submission { id } } }",
         variables: { file: null },
       }),
     );
@@ -391,7 +391,7 @@ describe("uploading again over REST and GraphQL", () => {
       headers: { "apollo-require-preflight": "1" },
     });
     expect(
-      await registry.settled(answer.body["data"].uploadCrate.submissionUUID as string, ada.token),
+      await registry.settled(answer.body["data"].uploadCrate.submission.id as string, ada.token),
     ).toMatchObject({ status: "finished", identifiersMinted: 0 });
     expect((await registry.ask("/ark:99999/again/a.csv")).body).toMatchObject({ name: "C" });
   });

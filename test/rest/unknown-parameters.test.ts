@@ -57,13 +57,13 @@ describe("GraphQL", () => {
         additionalProperties: { [name]: value, other: 1 },
       };
       const { body } = await server.graphql(
-        "mutation ($input: DatasetInput!) { createDataset(input: $input) { id } }",
+        "mutation ($input: DatasetInput!) { createDataset(input: { dataset: $input }) { dataset { id } } }",
         { input },
         ada.token,
       );
       expect(body.errors![0]!.extensions).toMatchObject({
         code: "VALIDATION",
-        detail: [{ loc: ["body", "additionalProperties", name] }],
+        detail: [{ loc: ["input", "dataset", "additionalProperties", name] }],
       });
     },
   );
@@ -84,16 +84,14 @@ describe("GraphQL", () => {
 
   it("refuses additionalProperties that repeat a field of the input", async () => {
     const { body } = await server.graphql(
-      (
-        `mutation ($owner: ID!) { createDataset(input: { name: "A", description: "long ` +
-        `enough", owner: $owner, additionalProperties: { name: "B", extra: 1 } }) { id } }`
-      ).replace("$owner: ID!", "$owner: String!"),
+      `mutation ($owner: ID!) { createDataset(input: { dataset: { name: "A", description: "long ` +
+        `enough", owner: $owner, additionalProperties: { name: "B", extra: 1 } } }) { revision } }`,
       { owner: ada.id },
       ada.token,
     );
     expect(body.errors?.[0]?.extensions).toMatchObject({
       code: "VALIDATION",
-      detail: [{ loc: ["body", "additionalProperties", "name"] }],
+      detail: [{ loc: ["input", "dataset", "additionalProperties", "name"] }],
     });
   });
 });

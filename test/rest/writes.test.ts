@@ -167,7 +167,8 @@ describe("WRITE_RATE", () => {
           })
         ).status,
       ).toBe(200);
-      const mutation = "mutation ($input: DatasetInput!) { createDataset(input: $input) { id } }";
+      const mutation =
+        "mutation ($input: DatasetInput!) { createDataset(input: { dataset: $input }) { dataset { id } } }";
       const input = {
         type: "evi:Dataset",
         name: "By GraphQL",
@@ -234,9 +235,12 @@ describe("SIGNUP_RATE", () => {
       const rest = (token?: string) =>
         limited.request("POST", "/user", { json: account(), ...(token && { token }) });
       const graphql = () =>
-        limited.graphql("mutation ($input: UserInput!) { createUser(input: $input) { id } }", {
-          input: account(),
-        });
+        limited.graphql(
+          "mutation ($input: UserInput!) { createUser(input: { user: $input }) { user { id } } }",
+          {
+            input: account(),
+          },
+        );
       const page = () =>
         limited.request("POST", "/signup", {
           headers: { Accept: "text/html", Origin: limited.url, "Sec-Fetch-Site": "same-origin" },

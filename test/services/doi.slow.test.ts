@@ -324,7 +324,7 @@ it("a registry without the settings refuses, and one with some of them does not 
     expect(
       (
         await other.graphql(
-          "mutation ($id: ID!) { reserveDoi(id: $id) { doi } }",
+          "mutation ($id: ID!) { reserveDoi(input: { id: $id }) { doi } }",
           { id: eve.ark },
           eve.token,
         )

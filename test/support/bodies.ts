@@ -1,4 +1,5 @@
 import { EXAMPLES } from "../../src/model/examples.js";
+import type { JsonValue } from "../../src/model/field.js";
 import type { JsonObject } from "../../src/model/field.js";
 import type { KindName } from "../../src/model/kind.js";
 
@@ -28,3 +29,7 @@ export function unnamed(kind: KindName, owner: string, more: JsonObject = {}): J
   const { "@id": _id, ...body } = bodyOf(kind, owner, more);
   return body;
 }
+
+/** The command of a computation as GraphQL takes it: a line for the shell, or arguments. */
+export const commandOf = (command: JsonValue): JsonValue =>
+  command === null ? null : { [Array.isArray(command) ? "list" : "text"]: command };

@@ -43,11 +43,11 @@ describe.skipIf(!CHROMIUM)("changing a record by its form, in a browser", () => 
       license: "https://creativecommons.org/licenses/by/4.0/",
       additionalProperties: { measured: { depth: 3 } },
     };
-    const { createDataset } = await ask<{ createDataset: { id: string } }>(
-      "mutation ($input: DatasetInput!) { createDataset(input: $input) { id } }",
+    const { createDataset } = await ask<{ createDataset: { dataset: { id: string } } }>(
+      "mutation ($input: DatasetInput!) { createDataset(input: { dataset: $input }) { dataset { id } } }",
       { input },
     );
-    return createDataset.id;
+    return createDataset.dataset.id;
   }
 
   const documentOf = async (id: string): Promise<Record<string, unknown>> =>

@@ -218,7 +218,10 @@ describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
       `subscription { submissionProgress(id: "${submissionUUID}") { status } }`,
       "finished",
     );
-    await run("mutation ($file: Upload!) { planCrate(file: $file) { conforms } }", '"conforms"');
+    await run(
+      "mutation ($file: Upload!) { planCrate(input: { source: { archive: $file } }) { plan { conforms } } }",
+      '"conforms"',
+    );
     await context.close();
   }, 60_000);
 

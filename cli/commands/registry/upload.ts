@@ -295,14 +295,29 @@ export async function statusCommand(
   });
 }
 
+interface ListedSubmission extends Pick<Submission, "timeStarted" | "identifiersMinted"> {
+  id: string;
+  status: string;
+  task: string;
+  record: { id: string } | null;
+}
+
 async function listUploads(registry: Registry, json: boolean, limit: number): Promise<void> {
-  const fields = "submissionUUID status timeStarted rocrateIdentifier identifiersMinted";
-  const { submissions } = await registry.graphql<{ submissions: { nodes: Submission[] } }>(
-    `query ($first: Int!) { submissions(first: $first) { nodes { ${fields} } } }`,
+  const { submissions } = await registry.graphql<{ submissions: { nodes: ListedSubmission[] } }>(
+    `query ($first: Int!) { submissions(first: $first) { nodes {
+      id status timeStarted task record { id } identifiersMinted } } }`,
     { first: limit },
   );
-  // One upload is read over REST, which writes its status in lower case.
-  const nodes = submissions.nodes.map((node) => ({ ...node, status: node.status.toLowerCase() }));
+  // By the names of REST, over which one upload is read.
+  const nodes = submissions.nodes.map(
+    ({ id, status, timeStarted, task, record, identifiersMinted }) => ({
+      submissionUUID: id,
+      status: status.toLowerCase(),
+      timeStarted,
+      rocrateIdentifier: (task === "CRATE" && record?.id) || null,
+      identifiersMinted,
+    }),
+  );
   if (json) return void process.stdout.write(`${JSON.stringify(nodes, null, 2)}\n`);
   if (nodes.length === 0) return void process.stdout.write("No uploads yet\n");
   process.stdout.write(

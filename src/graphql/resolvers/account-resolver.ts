@@ -5,7 +5,6 @@
 import {
   Arg,
   Args,
-  ArgsType,
   Ctx,
   Field,
   ID,
@@ -25,6 +24,7 @@ import {
   userOf,
 } from "../../services/accounts/accounts.js";
 import {
+  type AccountSettings,
   addGroupMember,
   createPasswordReset,
   listAccounts,
@@ -47,8 +47,18 @@ import { askedArk } from "../../services/records/find.js";
 import type { RecordView } from "../../services/records/view.js";
 import type { ListedAccount, StoredRecord } from "../../storage/records/port.js";
 import { attemptsFrom, type Context, countWrite, type SignedIn, signedIn } from "./context.js";
+import {
+  expectedRevision,
+  idOf,
+  inputOf,
+  optional,
+  payloadOf,
+  recordPayload,
+  required,
+  writtenAs,
+} from "./types/mutations.js";
 import { checkedPage, connectionTo, PageArguments, pageOf } from "./types/pages.js";
-import { NODE_TYPES, nodeOf, type RecordNode } from "./types/records.js";
+import { Node, NODE_TYPES, nodeOf, type RecordNode } from "./types/records.js";
 import { DateTime } from "./types/scalars.js";
 
 @ObjectType({ description: "Send it as Authorization: Bearer <accessToken>." })
@@ -63,6 +73,13 @@ const tokenOf = (answer: TokenAnswer): Token => ({
   tokenType: answer.token_type,
   expiresIn: answer.expires_in,
 });
+
+const SignInInput = inputOf("signIn", {
+  username: required<string>(String, "E-mail address, or identifier of the user."),
+  password: required<string>(String, "Password."),
+});
+const token = required<Token>(Token, "The token to go on with.");
+const SignInPayload = payloadOf("signIn", { token });
 
 @Resolver()
 export class AccountResolver {
@@ -81,16 +98,15 @@ export class AccountResolver {
     return { user, admin };
   }
 
-  @Mutation(() => Token, {
-    description: "Password grant: username is the e-mail address or the user's identifier.",
+  @Mutation(() => SignInPayload, {
+    name: "signIn",
+    description: "Exchanges a password for a token (the password grant of OAuth 2).",
   })
-  async login(
-    @Arg("username", () => String, { description: "E-mail address, or identifier of the user." })
-    username: string,
-    @Arg("password", () => String, { description: "Password." }) password: string,
+  async signInForToken(
+    @Arg("input", () => SignInInput) credentials: InstanceType<typeof SignInInput>,
     @Ctx() context: Context,
-  ): Promise<Token> {
-    return tokenOf(await this.token({ username, password }, context));
+  ): Promise<object> {
+    return { token: tokenOf(await this.token({ ...credentials }, context)) };
   }
 
   /** The record of the user behind the token; `undefined` when it is not stored any more. */
@@ -108,19 +124,21 @@ export class AccountResolver {
   }
 }
 
-@ArgsType()
-class MembershipArguments {
-  @Field(() => ID, { description: "Identifier of the group." }) group!: string;
-  @Field(() => ID, { description: "Identifier of the user." }) user!: string;
-  @Field(() => Int, { nullable: true, description: "Refused when the group has changed since." })
-  expectedRevision?: number | null;
-}
+const MEMBERSHIP = {
+  group: idOf("Identifier of the group."),
+  user: idOf("Identifier of the user."),
+  expectedRevision,
+};
+const AddMemberInput = inputOf("addGroupMember", MEMBERSHIP);
+const AddMemberPayload = recordPayload("addGroupMember", "group", NODE_TYPES.group);
+const RemoveMemberInput = inputOf("removeGroupMember", MEMBERSHIP);
+const RemoveMemberPayload = recordPayload("removeGroupMember", "group", NODE_TYPES.group);
 
-const changeOf = ({ group, user, expectedRevision }: MembershipArguments): MembershipChange => ({
-  group: askedArk(group),
-  user,
-  at: ["body", "user"],
-  expectedRevision: expectedRevision ?? undefined,
+const changeOf = (input: InstanceType<typeof AddMemberInput>): MembershipChange => ({
+  group: askedArk(input.group),
+  user: input.user,
+  at: ["input", "user"],
+  expectedRevision: input.expectedRevision ?? undefined,
 });
 
 /** Members of groups. REST calls the methods that take a change as well. */
@@ -137,33 +155,32 @@ export class GroupResolver {
     return removeGroupMember(context.deps, change, context.caller);
   }
 
-  @Mutation(() => NODE_TYPES.group, {
+  @Mutation(() => AddMemberPayload, {
     description: "Makes a user a member of a group; adding an existing member leaves it unchanged.",
   })
   async addGroupMember(
-    @Args(() => MembershipArguments) change: MembershipArguments,
+    @Arg("input", () => AddMemberInput) input: InstanceType<typeof AddMemberInput>,
     @Ctx() context: Context,
-  ): Promise<RecordNode> {
-    const { record } = await this.addMember(changeOf(change), signedIn(context));
-    context.loaders.forget();
-    return nodeOf(record);
+  ): Promise<object> {
+    const { record } = await this.addMember(changeOf(input), signedIn(context));
+    return writtenAs("group", record);
   }
 
-  @Mutation(() => NODE_TYPES.group, {
+  @Mutation(() => RemoveMemberPayload, {
     description:
       "Ends a membership; removing a user who is not a member leaves the group unchanged.",
   })
   async removeGroupMember(
-    @Args(() => MembershipArguments) change: MembershipArguments,
+    @Arg("input", () => RemoveMemberInput) input: InstanceType<typeof RemoveMemberInput>,
     @Ctx() context: Context,
-  ): Promise<RecordNode> {
-    const { record } = await this.removeMember(changeOf(change), signedIn(context));
-    context.loaders.forget();
-    return nodeOf(record);
+  ): Promise<object> {
+    const { record } = await this.removeMember(changeOf(input), signedIn(context));
+    return writtenAs("group", record);
   }
 }
 
 @ObjectType("AccessToken", {
+  implements: Node,
   description: "A named token for programs; its secret was shown once.",
   simpleResolvers: true,
 })
@@ -179,33 +196,59 @@ class AccessTokenType implements AccessToken {
   @Field(() => DateTime, { description: "When it ends." }) expiresAt!: Date;
 }
 
-@ObjectType("CreatedAccessToken", {
-  description: "A new token.",
-  simpleResolvers: true,
-})
-class CreatedAccessTokenType {
-  @Field({ description: "Sent as Authorization: Bearer. It cannot be read again." })
-  secret!: string;
-  @Field(() => AccessTokenType, { description: "The token in the list." }) token!: AccessTokenType;
-}
-
-@ObjectType("PasswordReset", {
-  description: "With it a user sets a new password once.",
-  simpleResolvers: true,
-})
-class PasswordResetType {
-  @Field(() => ID, { description: "The user." }) user!: string;
-  @Field({ description: "For the mutation resetPassword. It cannot be read again." })
-  token!: string;
-  @Field(() => DateTime, { description: "When it ends." }) expiresAt!: Date;
-}
+const CreateTokenInput = inputOf("createAccessToken", {
+  name: required<string>(String, "What you call it."),
+  expiresAt: optional<string>(
+    String,
+    "Date or date-time, at most ACCESS_TOKEN_LIFETIME from now, which is the default.",
+  ),
+});
+const CreateTokenPayload = payloadOf("createAccessToken", {
+  secret: required<string>(
+    String,
+    "Sent as Authorization: Bearer <secret>. It cannot be read again.",
+  ),
+  accessToken: required<AccessToken>(AccessTokenType, "The token in the list."),
+});
+const RevokeTokenInput = inputOf("revokeAccessToken", { id: idOf("The token.") });
+const RevokeTokenPayload = payloadOf("revokeAccessToken", {
+  accessToken: required<AccessToken>(AccessTokenType, "The token that has ended."),
+});
+const ChangePasswordInput = inputOf("changePassword", {
+  currentPassword: required<string>(String, "The password until now."),
+  newPassword: required<string>(String, "The password from now on."),
+});
+const ChangePasswordPayload = payloadOf("changePassword", { token });
+const user = required<RecordNode>(NODE_TYPES.user, "The user.");
+const ResetPasswordInput = inputOf("resetPassword", {
+  token: required<string>(String, "The token that an administrator made."),
+  password: required<string>(String, "The new password."),
+});
+const ResetPasswordPayload = payloadOf("resetPassword", { user });
+const CreateResetInput = inputOf("createPasswordReset", { user: idOf("Identifier of the user.") });
+const CreateResetPayload = payloadOf("createPasswordReset", {
+  user,
+  token: required<string>(String, "For the mutation resetPassword. It cannot be read again."),
+  expiresAt: required<Date>(DateTime, "When it ends."),
+});
+const UpdateAccountInput = inputOf("updateAccount", {
+  user: idOf("Identifier of the user."),
+  admin: optional<boolean>(Boolean, "Rights of an administrator."),
+  disabled: optional<boolean>(Boolean, "Whether it is disabled."),
+});
+const UpdateAccountPayload = payloadOf("updateAccount", {
+  user,
+  admin: required<boolean>(Boolean, "Has the rights of an administrator from now on."),
+  disabled: required<boolean>(Boolean, "Is disabled from now on."),
+});
 
 @ObjectType("Account", {
   description: "An account, for administrators.",
   simpleResolvers: true,
 })
 class AccountType {
-  @Field(() => ID, { description: "The user." }) id!: string;
+  @Field(() => NODE_TYPES.user, { description: "Whose account it is." })
+  user!: () => Promise<RecordNode>;
   @Field(() => String, { nullable: true, description: "Name of the user." }) name!: string | null;
   @Field({ description: "E-mail address." }) email!: string;
   @Field({ description: "Has the rights of an administrator." }) admin!: boolean;
@@ -256,7 +299,7 @@ export class CredentialResolver {
     return listAccessTokens(deps, caller);
   }
   /** @throws as `revokeAccessToken` */
-  revoke(id: string, { deps, caller }: SignedIn): Promise<void> {
+  revoke(id: string, { deps, caller }: SignedIn): Promise<AccessToken> {
     return revokeAccessToken(deps, id, caller);
   }
   /** @throws as `changePassword` */
@@ -275,62 +318,55 @@ export class CredentialResolver {
     return this.list(signedIn(context));
   }
 
-  @Mutation(() => CreatedAccessTokenType, {
+  @Mutation(() => CreateTokenPayload, {
     description: "Makes an access token for programs, with your rights.",
   })
-  createAccessToken(
-    @Arg("name", () => String, { description: "What you call it." }) name: string,
+  async createAccessToken(
+    @Arg("input", () => CreateTokenInput) input: InstanceType<typeof CreateTokenInput>,
     @Ctx() context: Context,
-    @Arg("expiresAt", () => String, {
-      nullable: true,
-      description:
-        "Date or date-time, at most ACCESS_TOKEN_LIFETIME from now, which is the default.",
-    })
-    expiresAt?: string | null,
-  ): ReturnType<typeof createAccessToken> {
-    return this.create({ name, expiresAt }, signedIn(context));
+  ): Promise<object> {
+    const { secret, token: accessToken } = await this.create(input, signedIn(context));
+    return { secret, accessToken };
   }
 
-  @Mutation(() => Boolean, { description: "Ends an access token of yours at once." })
+  @Mutation(() => RevokeTokenPayload, { description: "Ends an access token of yours at once." })
   async revokeAccessToken(
-    @Arg("id", () => ID, { description: "The token." }) id: string,
+    @Arg("input", () => RevokeTokenInput) { id }: InstanceType<typeof RevokeTokenInput>,
     @Ctx() context: Context,
-  ): Promise<boolean> {
-    await this.revoke(id, signedIn(context));
-    return true;
+  ): Promise<object> {
+    return { accessToken: await this.revoke(id, signedIn(context)) };
   }
 
-  @Mutation(() => Token, {
-    description:
-      "Sets a new password of yours. All your tokens and sessions from before end; go on with the " +
-      "new token.",
+  @Mutation(() => ChangePasswordPayload, {
+    description: "Sets a new password of yours. All your tokens and sessions from before end.",
   })
   async changePassword(
-    @Arg("currentPassword", () => String, { description: "The password until now." })
-    current: string,
-    @Arg("newPassword", () => String, { description: "The password from now on." }) next: string,
+    @Arg("input", () => ChangePasswordInput)
+    { currentPassword: current, newPassword: next }: InstanceType<typeof ChangePasswordInput>,
     @Ctx() context: Context,
-  ): Promise<Token> {
-    return tokenOf(await this.change({ current, next }, signedIn(context)));
+  ): Promise<object> {
+    return { token: tokenOf(await this.change({ current, next }, signedIn(context))) };
   }
 
-  @Mutation(() => ID, {
+  @Mutation(() => ResetPasswordPayload, {
     description:
       "Sets a new password with the token that an administrator made (createPasswordReset), once. " +
-      "Returns the user. All tokens and sessions of the account end.",
+      "All tokens and sessions of the account end.",
   })
-  resetPassword(
-    @Arg("token", () => String, { description: "The token." }) token: string,
-    @Arg("password", () => String, { description: "The new password." }) password: string,
+  async resetPassword(
+    @Arg("input", () => ResetPasswordInput) input: InstanceType<typeof ResetPasswordInput>,
     @Ctx() context: Context,
-  ): Promise<string> {
-    return this.reset({ token, password }, context);
+  ): Promise<object> {
+    return { user: await context.loaders.node(await this.reset(input, context)) };
   }
 }
 
-const accountOf = ({ user, createdAt, signedInAt, ...rest }: ListedAccount): AccountType => ({
+const accountOf = (
+  { user, createdAt, signedInAt, ...rest }: ListedAccount,
+  { loaders }: Context,
+): AccountType => ({
   ...rest,
-  id: user,
+  user: () => loaders.node(user),
   createdAt: new Date(createdAt),
   signedInAt: signedInAt === null ? null : new Date(signedInAt),
 });
@@ -348,9 +384,9 @@ export class AdministrationResolver {
   /** @throws as `setAccount` */
   async set(
     user: string,
-    settings: { admin?: boolean | undefined; disabled?: boolean | undefined },
+    settings: AccountSettings,
     context: SignedIn,
-  ): Promise<void> {
+  ): Promise<Required<AccountSettings>> {
     await countWrite(context);
     return setAccount(context.deps, askedArk(user), settings, context.caller);
   }
@@ -372,7 +408,8 @@ export class AdministrationResolver {
   ): Promise<AccountConnection> {
     const checked = checkedPage(page, "first", 1);
     const { items, positions, next } = await this.list(checked, signedIn(context));
-    return pageOf(items.map(accountOf), positions, next !== undefined, checked.after);
+    const accounts = items.map((account) => accountOf(account, context));
+    return pageOf(accounts, positions, next !== undefined, checked.after);
   }
 
   @Query(() => RegistryFiguresType, {
@@ -382,33 +419,31 @@ export class AdministrationResolver {
     return this.figures(signedIn(context));
   }
 
-  @Mutation(() => NODE_TYPES.user, {
+  @Mutation(() => UpdateAccountPayload, {
     description:
       "Gives or takes the rights of an administrator, and disables or enables an account; what is " +
       "left out stays. Disabling ends its tokens and sessions. For administrators.",
   })
-  async setAccount(
-    @Arg("user", () => ID, { description: "Identifier of the user." }) user: string,
+  async updateAccount(
+    @Arg("input", () => UpdateAccountInput)
+    { user: id, admin, disabled }: InstanceType<typeof UpdateAccountInput>,
     @Ctx() context: Context,
-    @Arg("admin", () => Boolean, { nullable: true, description: "Rights of an administrator." })
-    admin?: boolean | null,
-    @Arg("disabled", () => Boolean, { nullable: true, description: "Whether it is disabled." })
-    disabled?: boolean | null,
-  ): Promise<RecordNode> {
-    const settings = { admin: admin ?? undefined, disabled: disabled ?? undefined };
-    await this.set(user, settings, signedIn(context));
-    return context.loaders.node(askedArk(user).stored);
+  ): Promise<object> {
+    const asked = { admin: admin ?? undefined, disabled: disabled ?? undefined };
+    const settings = await this.set(id, asked, signedIn(context));
+    return { user: await context.loaders.node(askedArk(id).stored), ...settings };
   }
 
-  @Mutation(() => PasswordResetType, {
+  @Mutation(() => CreateResetPayload, {
     description:
       "Makes a token with which a user sets a new password once (RESET_LIFETIME). Hand it over " +
       "yourself: the registry sends no mail. For administrators.",
   })
-  createPasswordReset(
-    @Arg("user", () => ID, { description: "Identifier of the user." }) user: string,
+  async createPasswordReset(
+    @Arg("input", () => CreateResetInput) input: InstanceType<typeof CreateResetInput>,
     @Ctx() context: Context,
-  ): Promise<PasswordReset> {
-    return this.reset(user, signedIn(context));
+  ): Promise<object> {
+    const reset = await this.reset(input.user, signedIn(context));
+    return { ...reset, user: await context.loaders.node(reset.user) };
   }
 }

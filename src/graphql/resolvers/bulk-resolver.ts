@@ -2,27 +2,83 @@ import { Arg, Ctx, Field, ID, Int, Mutation, ObjectType, Resolver } from "type-g
 import type { Ark } from "../../identifiers/ark.js";
 import type { JsonObject } from "../../model/field.js";
 import { askedArk, type BulkResult, forEachRecord } from "../../services/records/find.js";
+import { stateAfter } from "../../services/records/select.js";
 import type { GivenWithdrawal } from "../../services/records/withdrawal.js";
 import { restoreRevision } from "../../services/records/write.js";
 import type { RecordView } from "../../services/records/view.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
-import { PublicationResolver, RecordResolver } from "./record-resolver.js";
-import { nodeOf, PublicationStatusEnum, RecordNode } from "./types/records.js";
+import {
+  PublicationResolver,
+  RecordResolver,
+  STATUS_MEMBERS,
+  statusOf,
+} from "./record-resolver.js";
+import { placed } from "./types/inputs.js";
+import {
+  expectedRevision,
+  idOf,
+  inputOf,
+  payloadOf,
+  recordPayload,
+  required,
+  withdrawal,
+  writtenAs,
+} from "./types/mutations.js";
+import { nodeOf, RecordNode } from "./types/records.js";
 
-@ObjectType("BulkResult", {
-  description: "What became of one record of a list.",
-  simpleResolvers: true,
-})
-class BulkResultType implements BulkResult {
-  @Field(() => ID, { description: "The identifier as it was sent." }) id!: string;
-  @Field({ description: "False where the record was left unchanged." }) done!: boolean;
-  @Field(() => String, { nullable: true, description: "Code of the error." })
-  code!: string | null;
-  @Field(() => String, { nullable: true, description: "What is wrong and what to do." })
-  message!: string | null;
+@ObjectType({ description: "Why a record was left unchanged.", simpleResolvers: true })
+class RecordOutcomeError {
+  @Field({ description: "Stable; docs/errors.md lists all." }) code!: string;
+  @Field({ description: "What is wrong and what to do." }) message!: string;
 }
 
-const IDS = "Identifiers, in any accepted spelling; at most MAX_BULK_RECORDS.";
+@ObjectType({ description: "What became of one record of a list.", simpleResolvers: true })
+class RecordOutcome {
+  @Field(() => ID, { description: "The identifier as it was sent." }) id!: string;
+  @Field({ description: "False where the record was left unchanged." }) done!: boolean;
+  @Field(() => RecordNode, { nullable: true, description: "The record after the change." })
+  record!: RecordNode | null;
+  @Field(() => RecordOutcomeError, { nullable: true, description: "Null where it was changed." })
+  error!: RecordOutcomeError | null;
+}
+
+const ids = required<string[]>(
+  [ID],
+  "Identifiers, in any accepted spelling; at most MAX_BULK_RECORDS.",
+);
+const results = required<RecordOutcome[]>([RecordOutcome], "One for each, in their order.");
+const payload = (mutation: string) => payloadOf(mutation, { results });
+const PublishInput = inputOf("publishRecords", { ids, ...STATUS_MEMBERS });
+const PublishPayload = payload("publishRecords");
+const DeleteInput = inputOf("deleteRecords", { ids, ...withdrawal("") });
+const DeletePayload = payload("deleteRecords");
+const TransferInput = inputOf("transferRecords", {
+  ids,
+  owner: required<string>(ID, "Identifier of the new owner."),
+});
+const TransferPayload = payload("transferRecords");
+const RestoreInput = inputOf("restoreRevision", {
+  id: idOf(),
+  revision: required<number>(Int, "The revision to restore."),
+  expectedRevision,
+});
+const RestorePayload = recordPayload("restoreRevision", "record", RecordNode);
+
+/** The records of a list after a change, each with what became of it. */
+async function outcomes(
+  done: BulkResult[],
+  { deps }: Context,
+): Promise<{ results: RecordOutcome[] }> {
+  const results: RecordOutcome[] = [];
+  for (const { id, done: changed, code, message } of done)
+    results.push({
+      id,
+      done: changed,
+      record: changed ? nodeOf(await stateAfter(deps, askedArk(id))) : null,
+      error: code === null ? null : { code, message: message! },
+    });
+  return { results };
+}
 
 const records = new RecordResolver();
 const publications = new PublicationResolver();
@@ -33,9 +89,17 @@ const publications = new PublicationResolver();
  */
 @Resolver()
 export class BulkResolver {
-  /** @param request as for one record, without its `@id` */
-  publish(ids: readonly string[], request: JsonObject, context: SignedIn): Promise<BulkResult[]> {
-    return forEachRecord(context.deps, ids, (id) =>
+  /**
+   * @param request as for one record, without its `@id`
+   * @param at the argument that the errors of records name; absent: as REST names it
+   */
+  publish(
+    ids: readonly string[],
+    request: JsonObject,
+    context: SignedIn,
+    at?: string,
+  ): Promise<BulkResult[]> {
+    return each(ids, context, at, (id) =>
       publications.publish({ ...request, "@id": id }, undefined, context),
     );
   }
@@ -43,15 +107,19 @@ export class BulkResolver {
     ids: readonly string[],
     withdrawal: GivenWithdrawal,
     context: SignedIn,
+    at?: string,
   ): Promise<BulkResult[]> {
     const options = { ...withdrawal, at: ["body"] };
-    return forEachRecord(context.deps, ids, (id) => records.remove(askedArk(id), options, context));
+    return each(ids, context, at, (id) => records.remove(askedArk(id), options, context));
   }
-  transfer(ids: readonly string[], owner: string, context: SignedIn): Promise<BulkResult[]> {
+  transfer(
+    ids: readonly string[],
+    owner: string,
+    context: SignedIn,
+    at?: string,
+  ): Promise<BulkResult[]> {
     const patch = { fields: { owner }, lists: {}, more: {} };
-    return forEachRecord(context.deps, ids, (id) =>
-      records.update(askedArk(id), patch, {}, context),
-    );
+    return each(ids, context, at, (id) => records.update(askedArk(id), patch, {}, context));
   }
   /** @throws as `restoreRevision` */
   async restore(
@@ -64,86 +132,59 @@ export class BulkResolver {
     return restoreRevision(context.deps, ark, revision, context.caller, expectedRevision);
   }
 
-  @Mutation(() => [BulkResultType], {
+  @Mutation(() => PublishPayload, {
     description:
-      "Sets the publication status of many records, as publish does for one. Each has its own " +
-      "result; one that is refused leaves the others.",
+      "Sets the publication status of many records, as publishRecord does for one. One that is " +
+      "refused leaves the others.",
   })
   async publishRecords(
-    @Arg("ids", () => [ID], { description: IDS }) ids: string[],
-    @Arg("publicationStatus", () => PublicationStatusEnum, { description: "The new status." })
-    publicationStatus: PublicationStatusEnum,
+    @Arg("input", () => PublishInput) { ids, ...request }: InstanceType<typeof PublishInput>,
     @Ctx() context: Context,
-    @Arg("embargoedUntil", () => String, {
-      nullable: true,
-      description: "Date or date-time; with EMBARGOED only.",
-    })
-    embargoedUntil: string | null = null,
-    @Arg("reason", () => String, {
-      nullable: true,
-      description: "Why they are archived, public; with ARCHIVED only.",
-    })
-    reason: string | null = null,
-    @Arg("successor", () => ID, {
-      nullable: true,
-      description: "Record to use in their place; with ARCHIVED only.",
-    })
-    successor: string | null = null,
-  ): Promise<BulkResult[]> {
-    const request = { publicationStatus, embargoedUntil, reason, successor };
-    return forgotten(context, await this.publish(ids, request, signedIn(context)));
+  ): Promise<object> {
+    const done = await this.publish(ids, statusOf(request), signedIn(context), "input");
+    return outcomes(done, context);
   }
 
-  @Mutation(() => [BulkResultType], {
-    description: "Deletes many records, as deleteRecord does one; each has its own result.",
-  })
+  @Mutation(() => DeletePayload, { description: "Deletes many records, as deleteRecord does one." })
   async deleteRecords(
-    @Arg("ids", () => [ID], { description: IDS }) ids: string[],
+    @Arg("input", () => DeleteInput) { ids, ...why }: InstanceType<typeof DeleteInput>,
     @Ctx() context: Context,
-    @Arg("reason", () => String, { nullable: true, description: "Why they are deleted; public." })
-    reason?: string | null,
-    @Arg("successor", () => ID, { nullable: true, description: "Record to use in their place." })
-    successor?: string | null,
-  ): Promise<BulkResult[]> {
-    return forgotten(context, await this.remove(ids, { reason, successor }, signedIn(context)));
+  ): Promise<object> {
+    return outcomes(await this.remove(ids, why, signedIn(context), "input"), context);
   }
 
-  @Mutation(() => [BulkResultType], {
+  @Mutation(() => TransferPayload, {
     description:
       "Hands many records over to another owner: a user, group, organization or project that you " +
-      "may act for. Each has its own result.",
+      "may act for.",
   })
   async transferRecords(
-    @Arg("ids", () => [ID], { description: IDS }) ids: string[],
-    @Arg("owner", () => ID, { description: "Identifier of the new owner." }) owner: string,
+    @Arg("input", () => TransferInput) { ids, owner }: InstanceType<typeof TransferInput>,
     @Ctx() context: Context,
-  ): Promise<BulkResult[]> {
-    return forgotten(context, await this.transfer(ids, owner, signedIn(context)));
+  ): Promise<object> {
+    return outcomes(await this.transfer(ids, owner, signedIn(context), "input"), context);
   }
 
-  @Mutation(() => RecordNode, {
+  @Mutation(() => RestorePayload, {
     description:
       "Makes an earlier revision of a record its next one. The revisions in between stay in the " +
       "history.",
   })
   async restoreRevision(
-    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
-    @Arg("revision", () => Int, { description: "The revision to restore." }) revision: number,
+    @Arg("input", () => RestoreInput) input: InstanceType<typeof RestoreInput>,
     @Ctx() context: Context,
-    @Arg("expectedRevision", () => Int, {
-      nullable: true,
-      description: "Refused when the record has changed since.",
-    })
-    expectedRevision?: number | null,
-  ): Promise<RecordNode> {
-    const expected = expectedRevision ?? undefined;
-    const { record } = await this.restore(askedArk(id), revision, expected, signedIn(context));
-    context.loaders.forget();
-    return nodeOf(record);
+  ): Promise<object> {
+    const expected = input.expectedRevision ?? undefined;
+    const ark = askedArk(input.id);
+    const { record } = await this.restore(ark, input.revision, expected, signedIn(context));
+    return writtenAs("record", record);
   }
 }
 
-function forgotten<T>(context: Context, results: T): T {
-  context.loaders.forget();
-  return results;
-}
+const each = (
+  ids: readonly string[],
+  { deps }: Context,
+  at: string | undefined,
+  work: (id: string) => Promise<unknown>,
+): Promise<BulkResult[]> =>
+  forEachRecord(deps, ids, at === undefined ? work : (id) => placed([at], async () => work(id)));

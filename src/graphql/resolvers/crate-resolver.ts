@@ -18,7 +18,6 @@ import {
   Root,
   Subscription,
 } from "type-graphql";
-import { invalid } from "../../errors.js";
 import type { Ark } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
@@ -57,10 +56,21 @@ import { askedArk } from "../../services/records/find.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { withUpload } from "./types/inputs.js";
+import {
+  idOf,
+  inputOf,
+  oneOf,
+  optional,
+  payloadOf,
+  required,
+  withDefault,
+} from "./types/mutations.js";
 import { checkedPage, connectionTo, PageArguments, pageOf } from "./types/pages.js";
 import {
   DifferenceKind,
   FindingSeverityEnum,
+  describedEnum,
+  Node,
   RecordKindEnum,
   RecordNode,
   SubmissionStatusEnum,
@@ -94,13 +104,13 @@ export class ProgressType {
   @Field({ description: "What is counted, e.g. files." }) unit!: string;
 }
 @ObjectType("Submission", {
+  implements: Node,
   description:
     "A background job: a crate being ingested, an evidence graph being built, a score " +
     "being computed, a computation being run.",
   simpleResolvers: true,
 })
 export class SubmissionType {
-  @Field(() => ID, { description: "Identifier of the submission." }) submissionUUID!: string;
   @Field(() => SubmissionStatusEnum, { description: "State of the submission." })
   status!: SubmissionView["status"];
   @Field(() => String, { nullable: true, description: "What is being done." }) stage!:
@@ -120,22 +130,6 @@ export class SubmissionType {
     FindingType[] | null;
   @Field(() => [FindingType], { description: "Advice." }) warnings!: FindingType[];
   @Field(() => Int, { description: "How many identifiers it made." }) identifiersMinted!: number;
-  @Field(() => ID, { nullable: true, description: "The crate, once it is stored." })
-  rocrateIdentifier!: string | null;
-  @Field(() => ID, {
-    nullable: true,
-    description: "For a submission that builds an evidence graph.",
-  })
-  evidenceGraphIdentifier?: string | null;
-  @Field(() => ID, {
-    nullable: true,
-    description: "For a submission that computes the AI-readiness score of a crate.",
-  })
-  scoredCrateIdentifier?: string | null;
-  @Field(() => ID, { nullable: true, description: "For a submission that runs a computation." })
-  computationIdentifier?: string | null;
-  @Field(() => ID, { nullable: true, description: "For a submission that registers a DOI." })
-  doiRecordIdentifier?: string | null;
   @Field(() => String, {
     nullable: true,
     description: "For a submission of the registry itself that computes vectors for search.",
@@ -151,31 +145,78 @@ export class SubmissionType {
 })
 class SubmissionConnection extends connectionTo("Submission", SubmissionType) {}
 
-/** Describes the argument `crate` of an upload in the schema. */
-const NAMED_CRATE =
-  "Your crate that is updated, where the root's @id does not name it. Implies an update.";
+/** Payload of a mutation that begins a job in the background, or changes one. */
+export const submissionPayload = (mutation: string): new () => object =>
+  payloadOf(mutation, {
+    submission: required<SubmissionView>(SubmissionType, "The job, as it is now."),
+  });
+/** Its value. */
+export const submitted = async (
+  submission: Promise<SubmissionView>,
+): Promise<{ submission: SubmissionView }> => ({ submission: await submission });
 
-/** Describes the argument `emptyLinked` of an upload in the schema. */
-const EMPTY_LINKED =
-  "Lets an update remove every statement of a crate within the crate that is registered by " +
-  "itself. Without it such an upload fails with CRATE_EMPTIED.";
+export const METADATA = "ro-crate-metadata.json";
 
-const uploadOptions = (
-  update: boolean,
-  crate: string | null | undefined,
-  emptyLinked: boolean,
-): UploadOptions => ({
+const CrateSource = oneOf("CrateSource", "Where a crate comes from.", {
+  archive: optional<Promise<FileUpload>>(
+    GraphQLUpload,
+    "A file: the archive; for a dry run a metadata document too (GraphQL multipart request; send " +
+      "the header apollo-require-preflight).",
+  ),
+  metadata: optional<JsonValue>(
+    GraphQLJSON,
+    `The document ${METADATA} alone: a new crate has no files, an update preserves those it has.`,
+  ),
+});
+const UPLOAD_MEMBERS = {
+  source: required<InstanceType<typeof CrateSource>>(CrateSource, "An archive, or metadata."),
+  update: withDefault<boolean>(
+    Boolean,
+    "Updates a crate of yours: its root's @id is the ARK of that crate, or crate names it.",
+    false,
+  ),
+  crate: optional<string>(
+    ID,
+    "Your crate that is updated, where the root's @id does not name it. Implies an update.",
+  ),
+  emptyLinked: withDefault<boolean>(
+    Boolean,
+    "Lets an update remove every statement of a crate within the crate that is registered by " +
+      "itself. Without it such an upload fails with CRATE_EMPTIED.",
+    false,
+  ),
+};
+const UploadCrateInput = inputOf("uploadCrate", UPLOAD_MEMBERS);
+const UploadCratePayload = submissionPayload("uploadCrate");
+const CancelInput = inputOf("cancelSubmission", { id: idOf("The submission.") });
+const CancelPayload = submissionPayload("cancelSubmission");
+const RetryInput = inputOf("retrySubmission", { id: idOf("The failed submission.") });
+const RetryPayload = submissionPayload("retrySubmission");
+
+type UploadInput = InstanceType<typeof UploadCrateInput>;
+
+const uploadOptions = ({ update, crate, emptyLinked }: UploadInput): UploadOptions => ({
   update,
   emptyLinked,
   crate: crate == null ? undefined : askedArk(crate),
 });
+
+/** Passes the archive or the metadata of an upload to `use`. */
+async function withSource<T>(
+  { archive, metadata }: InstanceType<typeof CrateSource>,
+  use: (file: IncomingFile, form?: "metadata") => Promise<T>,
+): Promise<T> {
+  if (archive) return withUpload(archive, use);
+  const stream = Readable.from([Buffer.from(JSON.stringify(metadata))]);
+  return use({ stream, name: METADATA, mediaType: "application/ld+json" }, "metadata");
+}
 
 /** Uploads, their progress, and stored content. */
 @Resolver()
 export class CrateResolver {
   /** Stores the archive and queues its intake. @throws ServiceError as {@link submitCrate} */
   async submit(
-    file: { stream: Readable; name: string },
+    file: { stream: Readable; name: string; format?: "metadata" },
     options: UploadOptions,
     context: SignedIn,
   ): Promise<SubmissionView> {
@@ -257,31 +298,39 @@ export class CrateResolver {
     return pageOf(items, positions, next !== undefined, checked.after);
   }
 
-  @Mutation(() => SubmissionType, {
+  /** @throws as {@link cancelSubmission} */
+  async cancel(id: string, { deps, caller }: SignedIn): Promise<SubmissionView> {
+    return cancelSubmission(deps, id, caller);
+  }
+  /** @throws as {@link retrySubmission} */
+  async retry(id: string, context: SignedIn): Promise<SubmissionView> {
+    await countWrite(context);
+    const { deps, caller } = context;
+    return viewNow(deps, await retrySubmission(deps, id, caller, requestOf(context)));
+  }
+
+  @Mutation(() => CancelPayload, {
     description:
       "Ends a submission that is queued or running; nothing of it is stored. One that runs " +
       "ends a moment later.",
   })
-  cancelSubmission(
-    @Arg("id", () => ID, { description: "The submission." }) id: string,
+  async cancelSubmission(
+    @Arg("input", () => CancelInput) { id }: InstanceType<typeof CancelInput>,
     @Ctx() context: Context,
-  ): Promise<SubmissionView> {
-    return cancelSubmission(context.deps, id, signedIn(context).caller);
+  ): Promise<object> {
+    return submitted(this.cancel(id, signedIn(context)));
   }
 
-  @Mutation(() => SubmissionType, {
+  @Mutation(() => RetryPayload, {
     description:
       "Submits the archive of a failed upload again, as a new submission of the same user: yours, " +
       "or any for administrators. Submission.retryable says whether its archive is still stored.",
   })
   async retrySubmission(
-    @Arg("id", () => ID, { description: "The failed submission." }) id: string,
+    @Arg("input", () => RetryInput) { id }: InstanceType<typeof RetryInput>,
     @Ctx() context: Context,
-  ): Promise<SubmissionView> {
-    const signed = signedIn(context);
-    await countWrite(signed);
-    const { deps, caller } = signed;
-    return viewNow(deps, await retrySubmission(deps, id, caller, requestOf(signed)));
+  ): Promise<object> {
+    return submitted(this.retry(id, signedIn(context)));
   }
 
   @Subscription(() => SubmissionType, {
@@ -296,30 +345,42 @@ export class CrateResolver {
     return submission;
   }
 
-  @Mutation(() => SubmissionType, {
-    description:
-      "Uploads an RO-Crate archive (GraphQL multipart request; send the header " +
-      "apollo-require-preflight).",
+  @Mutation(() => UploadCratePayload, {
+    description: "Uploads an RO-Crate; the submission says when it is stored.",
   })
   uploadCrate(
-    @Arg("file", () => GraphQLUpload, { description: "The archive." }) upload: Promise<FileUpload>,
+    @Arg("input", () => UploadCrateInput) input: UploadInput,
     @Ctx() context: Context,
-    @Arg("update", () => Boolean, {
-      defaultValue: false,
-      description:
-        "Updates a crate of yours: its root's @id is the ARK of that crate, or crate names it.",
-    })
-    update: boolean,
-    @Arg("emptyLinked", () => Boolean, { defaultValue: false, description: EMPTY_LINKED })
-    emptyLinked: boolean,
-    @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
-  ): Promise<SubmissionView> {
-    return withUpload(upload, (file) => {
-      const signed = signedIn(context);
-      return this.submit(file, uploadOptions(update, crate, emptyLinked), signed);
-    });
+  ): Promise<object> {
+    return submitted(
+      withSource(input.source, async (file, format) => {
+        const source = format === undefined ? file : { ...file, format };
+        return this.submit(source, uploadOptions(input), signedIn(context));
+      }),
+    );
   }
 }
+
+/** Members of a submission that only one task has, and its kind of record. */
+const SubmissionTaskEnum = describedEnum<keyof SubmissionView>(
+  "SubmissionTask",
+  "What a submission does in the background.",
+  {
+    CRATE: ["rocrateIdentifier", "Ingests an uploaded crate: record is the crate."],
+    EVIDENCE_GRAPH: ["evidenceGraphIdentifier", "Builds an evidence graph: record is the graph."],
+    SCORE: ["scoredCrateIdentifier", "Computes the AI-readiness score of a crate, its record."],
+    COMPUTATION: ["computationIdentifier", "Runs a computation, which names its results."],
+    DOI: ["doiRecordIdentifier", "Registers the DOI of a record."],
+    EMBEDDINGS: ["embeddingsModel", "Computes vectors for search, for the registry itself."],
+  },
+);
+const TASKS = [
+  "evidenceGraphIdentifier",
+  "scoredCrateIdentifier",
+  "computationIdentifier",
+  "doiRecordIdentifier",
+  "embeddingsModel",
+] as const satisfies (keyof SubmissionView)[];
 
 /** What is known of a submission beside its state. */
 @Resolver(() => SubmissionType)
@@ -335,21 +396,28 @@ export class SubmissionResolver {
     return budget.queued(() => isRetryable(deps, submission));
   }
 
+  @FieldResolver(() => ID, { description: "A UUID." })
+  id(@Root() { submissionUUID }: SubmissionView): string {
+    return submissionUUID;
+  }
+
   @FieldResolver(() => RecordNode, {
     nullable: true,
     description: "The record that it made or is about; null where there is none, or not yet.",
   })
-  record(
-    @Root() submission: SubmissionView,
-    @Ctx() { loaders }: Context,
-  ): Promise<RecordNode> | null {
+  record(@Root() submission: SubmissionView, @Ctx() context: Context): Promise<RecordNode> | null {
     const id =
       submission.rocrateIdentifier ??
       submission.evidenceGraphIdentifier ??
       submission.scoredCrateIdentifier ??
       submission.computationIdentifier ??
       submission.doiRecordIdentifier;
-    return id ? loaders.node(id) : null;
+    return id ? context.loaders.node(id) : null;
+  }
+
+  @FieldResolver(() => SubmissionTaskEnum as object, { description: "What is done." })
+  task(@Root() submission: SubmissionView): keyof SubmissionView {
+    return TASKS.find((member) => member in submission) ?? "rocrateIdentifier";
   }
 }
 
@@ -561,7 +629,11 @@ const typedPlan = ({ changes, ...plan }: CratePlan): CratePlanType => ({
 
 /** Does nothing: over GraphQL a dry run continues when its client has left. */
 const UNTIL_DONE = new AbortController().signal;
-const METADATA = "ro-crate-metadata.json";
+
+const PlanCrateInput = inputOf("planCrate", UPLOAD_MEMBERS);
+const PlanCratePayload = payloadOf("planCrate", {
+  plan: required<CratePlanType>(CratePlanType, "What the upload would do."),
+});
 
 /** Crates from their metadata alone, and dry runs of uploads. */
 @Resolver()
@@ -575,95 +647,18 @@ export class CratePlanResolver {
   ): Promise<CratePlan> {
     return planUpload(context.deps, context.caller, file, options, signal);
   }
-  /**
-   * Stores a metadata document and queues its intake.
-   * @throws ServiceError as {@link submitCrate}
-   */
-  async submitMetadata(
-    stream: Readable,
-    options: UploadOptions,
-    context: SignedIn,
-  ): Promise<SubmissionView> {
-    await countWrite(context);
-    const submission = await submitCrate(
-      context.deps,
-      context.caller,
-      { stream, name: METADATA, format: "metadata" },
-      { ...options, ...requestOf(context) },
-    );
-    return viewNow(context.deps, submission);
-  }
 
-  @Mutation(() => CratePlanType, {
-    description:
-      "Does a dry run: validates the archive or metadata document without storing anything.",
+  @Mutation(() => PlanCratePayload, {
+    description: "Does a dry run of an upload: validates the crate without storing anything.",
   })
   async planCrate(
-    @Arg("file", () => GraphQLUpload, {
-      nullable: true,
-      description:
-        "An archive, or a metadata document (GraphQL multipart request; send the header " +
-        "apollo-require-preflight).",
-    })
-    upload: Promise<FileUpload> | undefined,
-    @Arg("metadata", () => String, {
-      nullable: true,
-      description: "A metadata document as text, in place of a file.",
-    })
-    metadata: string | undefined,
+    @Arg("input", () => PlanCrateInput) input: UploadInput,
     @Ctx() context: Context,
-    @Arg("update", () => Boolean, {
-      defaultValue: false,
-      description: "Does a dry run of an update: the upload with update: true.",
-    })
-    update: boolean,
-    @Arg("emptyLinked", () => Boolean, { defaultValue: false, description: EMPTY_LINKED })
-    emptyLinked: boolean,
-    @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
-  ): Promise<CratePlanType> {
+  ): Promise<object> {
     const signed = signedIn(context);
-    const options = uploadOptions(update, crate, emptyLinked);
-    if (metadata !== undefined && metadata !== null && !upload)
-      return typedPlan(
-        await this.plan(
-          {
-            stream: Readable.from([Buffer.from(metadata)]),
-            name: METADATA,
-            mediaType: "application/ld+json",
-          },
-          options,
-          signed,
-        ),
-      );
-    if (!upload || (metadata !== undefined && metadata !== null))
-      throw invalid(
-        ["body", "file"],
-        "Send either a file or metadata",
-        upload ? "value_error" : "missing",
-      );
-    return typedPlan(await withUpload(upload, (file) => this.plan(file, options, signed)));
-  }
-
-  @Mutation(() => SubmissionType, {
-    description: "Creates a crate without files from its metadata document.",
-  })
-  uploadCrateMetadata(
-    @Arg("metadata", () => String, { description: "The document as text." }) metadata: string,
-    @Ctx() context: Context,
-    @Arg("update", () => Boolean, {
-      defaultValue: false,
-      description: "Updates a crate of yours; its files are preserved.",
-    })
-    update: boolean,
-    @Arg("emptyLinked", () => Boolean, { defaultValue: false, description: EMPTY_LINKED })
-    emptyLinked: boolean,
-    @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
-  ): Promise<SubmissionView> {
-    const signed = signedIn(context);
-    return this.submitMetadata(
-      Readable.from([Buffer.from(metadata)]),
-      uploadOptions(update, crate, emptyLinked),
-      signed,
+    const plan = await withSource(input.source, (file) =>
+      this.plan(file, uploadOptions(input), signed),
     );
+    return { plan: typedPlan(plan) };
   }
 }

@@ -1,20 +1,11 @@
-import {
-  Arg,
-  Ctx,
-  Field,
-  FieldResolver,
-  ID,
-  Mutation,
-  ObjectType,
-  Resolver,
-  Root,
-} from "type-graphql";
+import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
 import { type DoiChance, doiChance, doiIn, reserveDoi } from "../../services/doi/doi.js";
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { SubmissionType } from "./crate-resolver.js";
+import { idOf, inputOf, payloadOf, required } from "./types/mutations.js";
 import { describedEnum, RecordNode } from "./types/records.js";
 
 /** A reserved DOI as clients see it. */
@@ -24,16 +15,12 @@ interface ReservedDoiView {
   submission: SubmissionView;
 }
 
-@ObjectType("ReservedDoi", {
-  description: "The DOI of a record, and the job that registers it.",
-  simpleResolvers: true,
-})
-class ReservedDoiType {
-  @Field(() => ID, { description: "Identifier of the record." }) id!: string;
-  @Field({ description: "The DOI, which the record states as an identifier." }) doi!: string;
-  @Field(() => SubmissionType, { description: "The job that registers it." })
-  submission!: SubmissionView;
-}
+const ReserveDoiInput = inputOf("reserveDoi", { id: idOf() });
+const ReserveDoiPayload = payloadOf("reserveDoi", {
+  record: required<RecordNode>(RecordNode, "The record, which states the DOI as an identifier."),
+  doi: required<string>(String, "The DOI, without a resolver."),
+  submission: required<SubmissionView>(SubmissionType, "The job that registers it."),
+});
 
 const DoiReservationEnum = describedEnum<DoiChance>(
   "DoiReservation",
@@ -62,17 +49,18 @@ export class DoiResolver {
     return { ...reserved, submission: await viewNow(context.deps, submission) };
   }
 
-  @Mutation(() => ReservedDoiType, {
+  @Mutation(() => ReserveDoiPayload, {
     description:
       "Reserves the DOI of a record of yours: a draft, which is findable once the record is " +
       "published and follows its changes. A second call repeats a registration that failed.",
   })
   async reserveDoi(
-    @Arg("id", () => ID, { description: "The record." }) id: string,
+    @Arg("input", () => ReserveDoiInput) { id }: InstanceType<typeof ReserveDoiInput>,
     @Ctx() context: Context,
-  ): Promise<ReservedDoiType> {
+  ): Promise<object> {
     const { ark, ...reserved } = await this.reserve(askedArk(id), signedIn(context));
-    return { id: ark, ...reserved };
+    context.loaders.forget();
+    return { record: await context.loaders.node(ark), ...reserved };
   }
 
   @FieldResolver(() => String, {

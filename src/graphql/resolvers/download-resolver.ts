@@ -1,6 +1,6 @@
 import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
 import type { FileUpload } from "graphql-upload/processRequest.mjs";
-import { Arg, Ctx, FieldResolver, ID, Int, Mutation, Resolver, Root } from "type-graphql";
+import { Arg, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import {
@@ -19,8 +19,23 @@ import { checked } from "../../services/records/validate.js";
 import { askedArk } from "../../services/records/find.js";
 import type { RecordView } from "../../services/records/view.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
-import { documentOf, INPUT_TYPES, type RecordInput, withUpload } from "./types/inputs.js";
-import { HasContent, NODE_TYPES, nodeOf, RecordNode, StoredContent } from "./types/records.js";
+import {
+  DOCUMENT_TYPES,
+  documentOf,
+  placed,
+  type RecordInput,
+  withUpload,
+} from "./types/inputs.js";
+import {
+  expectedRevision,
+  idOf,
+  inputOf,
+  optional,
+  recordPayload,
+  required,
+  writtenAs,
+} from "./types/mutations.js";
+import { HasContent, NODE_TYPES, RecordNode, StoredContent } from "./types/records.js";
 
 /** The stored bytes of whatever may have some. */
 @Resolver(() => HasContent)
@@ -47,11 +62,24 @@ export class ContentResolver {
   }
 }
 
-const EXPECTED = {
-  nullable: true,
-  description: "Refused when the record has changed since.",
-} as const;
-const INPUT = INPUT_TYPES.datadownload!;
+const NOUN = "dataDownload";
+const file = required<Promise<FileUpload>>(GraphQLUpload, "The content.");
+const RegisterInput = inputOf("registerDownload", {
+  id: optional<string>(ID, "Identifier; minted when absent."),
+  dataDownload: required<RecordInput>(DOCUMENT_TYPES.datadownload, "Metadata of the file."),
+  file,
+});
+const UploadInput = inputOf("uploadContent", { id: idOf(), file, expectedRevision });
+const DeleteInput = inputOf("deleteContent", { id: idOf(), expectedRevision });
+const [RegisterPayload, UploadPayload, DeletePayload] = [
+  "registerDownload",
+  "uploadContent",
+  "deleteContent",
+].map((mutation) => recordPayload(mutation, NOUN, NODE_TYPES.datadownload)) as [
+  new () => object,
+  new () => object,
+  new () => object,
+];
 
 /** File records and their stored content. */
 @Resolver()
@@ -97,64 +125,65 @@ export class DownloadResolver {
     return removeContent(context.deps, ark, context.caller, expectedRevision);
   }
 
-  @Mutation(() => NODE_TYPES.datadownload, {
+  @Mutation(() => RegisterPayload, {
     description:
       "Creates a file record together with its content (GraphQL multipart request; send " +
       "the header apollo-require-preflight).",
   })
-  async registerDownload(
-    @Arg("input", () => INPUT, { description: "Metadata of the file." }) input: RecordInput,
-    @Arg("file", () => GraphQLUpload, { description: "The content." }) upload: Promise<FileUpload>,
+  registerDownload(
+    @Arg("input", () => RegisterInput) input: InstanceType<typeof RegisterInput>,
     @Ctx() context: Context,
-  ): Promise<RecordNode> {
-    const { record } = await withUpload(upload, async (file) => {
-      const signed = signedIn(context);
-      const document = documentOf("datadownload", input, context.deps.config.MAX_JSON_DEPTH);
-      // Validated before the bytes are received.
-      checked("datadownload", document);
-      return this.register(document, await this.stage(file, signed), signed);
-    });
-    context.loaders.forget();
-    return nodeOf(record);
+  ): Promise<object> {
+    const register = (file: IncomingFile) =>
+      placed(
+        ["input", NOUN],
+        async () => {
+          const signed = signedIn(context);
+          const document = documentOf(
+            "datadownload",
+            { id: input.id, document: input.dataDownload },
+            context.deps.config.MAX_JSON_DEPTH,
+          );
+          // Validated before the bytes are received.
+          checked("datadownload", document);
+          return this.register(document, await this.stage(file, signed), signed);
+        },
+        "datadownload",
+      );
+    return shown(withUpload(input.file, register));
   }
 
-  @Mutation(() => NODE_TYPES.datadownload, {
+  @Mutation(() => UploadPayload, {
     name: "uploadContent",
     description:
       "Stores the content of a file record, in place of what is stored; earlier revisions keep " +
       "theirs (GraphQL multipart request; send the header apollo-require-preflight).",
   })
-  async replaceContent(
-    @Arg("id", () => ID, { description: "The file record." }) id: string,
-    @Arg("file", () => GraphQLUpload, { description: "The content." }) upload: Promise<FileUpload>,
+  replaceContent(
+    @Arg("input", () => UploadInput) input: InstanceType<typeof UploadInput>,
     @Ctx() context: Context,
-    @Arg("expectedRevision", () => Int, EXPECTED) expectedRevision?: number | null,
-  ): Promise<RecordNode> {
-    const { record } = await withUpload(upload, (file) =>
-      this.upload(askedArk(id), file, expectedRevision ?? undefined, signedIn(context)),
-    );
-    context.loaders.forget();
-    return nodeOf(record);
+  ): Promise<object> {
+    const revision = input.expectedRevision ?? undefined;
+    const upload = (file: IncomingFile) =>
+      this.upload(askedArk(input.id), file, revision, signedIn(context));
+    return shown(withUpload(input.file, upload));
   }
 
-  @Mutation(() => NODE_TYPES.datadownload, {
+  @Mutation(() => DeletePayload, {
     name: "deleteContent",
     description:
       "Deletes the stored content of a file record, from its earlier revisions too. Its " +
       "metadata is preserved.",
   })
-  async deleteContent(
-    @Arg("id", () => ID, { description: "The file record." }) id: string,
+  deleteContent(
+    @Arg("input", () => DeleteInput) input: InstanceType<typeof DeleteInput>,
     @Ctx() context: Context,
-    @Arg("expectedRevision", () => Int, EXPECTED) expectedRevision?: number | null,
-  ): Promise<RecordNode> {
+  ): Promise<object> {
     const signed = signedIn(context);
-    const { record } = await this.removeContent(
-      askedArk(id),
-      expectedRevision ?? undefined,
-      signed,
-    );
-    context.loaders.forget();
-    return nodeOf(record);
+    const revision = input.expectedRevision ?? undefined;
+    return shown(this.removeContent(askedArk(input.id), revision, signed));
   }
 }
+
+const shown = async (view: Promise<RecordView>): Promise<object> =>
+  writtenAs(NOUN, (await view).record);

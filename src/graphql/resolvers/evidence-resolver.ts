@@ -47,7 +47,8 @@ import type {
 } from "../../services/evidence/types.js";
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
-import { SubmissionType } from "./crate-resolver.js";
+import { submissionPayload, submitted } from "./crate-resolver.js";
+import { idOf, inputOf, optional, withDefault } from "./types/mutations.js";
 import { DateTimeRange } from "./types/inputs.js";
 import {
   checkedPage,
@@ -388,6 +389,22 @@ export function answerOf(
 }
 
 /** Provenance of records. REST calls the methods without decorators as well. */
+const BuildInput = inputOf("buildEvidenceGraph", {
+  id: idOf(),
+  direction: withDefault<DirectionEnum>(
+    DirectionEnum,
+    "Which way to go from the record.",
+    DirectionEnum.UPSTREAM,
+  ),
+  depth: optional<number>(Int, "How many steps from the record; without limit when absent."),
+  assertedBy: withDefault<AssertedByEnum>(
+    AssertedByEnum,
+    "OWNER leaves out edges that third parties state.",
+    AssertedByEnum.ANYONE,
+  ),
+});
+const BuildPayload = submissionPayload("buildEvidenceGraph");
+
 @Resolver(() => EvidenceAnswerType)
 export class EvidenceResolver {
   /** @throws ServiceError `NOT_FOUND`, `GONE`, `INDEX_LOADING`, `INDEX_BEHIND`, `QUERY_TIMEOUT` */
@@ -592,35 +609,17 @@ export class EvidenceResolver {
     };
   }
 
-  @Mutation(() => SubmissionType, {
+  @Mutation(() => BuildPayload, {
     description:
       "Builds an evidence graph in the background and stores it as a record of yours; it is " +
       "renewed when its inputs change.",
   })
-  buildEvidenceGraph(
-    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
+  async buildEvidenceGraph(
+    @Arg("input", () => BuildInput) { id, depth, ...how }: InstanceType<typeof BuildInput>,
     @Ctx() context: Context,
-    @Arg("direction", () => DirectionEnum, {
-      defaultValue: DirectionEnum.UPSTREAM,
-      description: "Which way to go from the record.",
-    })
-    direction: DirectionEnum,
-    @Arg("assertedBy", () => AssertedByEnum, {
-      defaultValue: AssertedByEnum.ANYONE,
-      description: "OWNER leaves out edges that third parties state.",
-    })
-    assertedBy: AssertedByEnum,
-    @Arg("depth", () => Int, {
-      nullable: true,
-      description: "How many steps from the record; without limit when absent.",
-    })
-    depth?: number,
-  ): Promise<SubmissionView> {
-    const signed = signedIn(context);
-    return this.build(
-      { ark: askedArk(id), direction, assertedBy, ...(depth == null ? {} : { depth }) },
-      signed,
-    );
+  ): Promise<object> {
+    const asked = { ark: askedArk(id), ...how, ...(depth == null ? {} : { depth }) };
+    return submitted(this.build(asked, signedIn(context)));
   }
 }
 

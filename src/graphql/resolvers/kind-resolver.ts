@@ -10,7 +10,6 @@ import {
   Field,
   FieldResolver,
   ID,
-  Int,
   Mutation,
   ObjectType,
   Query,
@@ -18,10 +17,9 @@ import {
   Root,
   registerEnumType,
 } from "type-graphql";
-import { ServiceError } from "../../errors.js";
 import type { Ark } from "../../identifiers/ark.js";
 import { CONNECTIONS, relationOf } from "../../model/connections.js";
-import type { JsonValue } from "../../model/field.js";
+import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { constantOf, KINDS } from "../../model/kinds.js";
 import { danglingReferences } from "../../services/crates/dangling.js";
@@ -29,7 +27,7 @@ import { readRecord } from "../../services/evidence/stored/build.js";
 import { recordsNamed } from "../../services/formats/agents.js";
 import { authorsOf, partsForAuthors } from "../../services/formats/attribution.js";
 import { createRecord } from "../../services/records/write.js";
-import { askedArk } from "../../services/records/find.js";
+import { askedArk, orNull } from "../../services/records/find.js";
 import { linksFrom, linksTo } from "../../services/records/links.js";
 import {
   type ListFilter,
@@ -47,14 +45,24 @@ import { followLinks, RecordResolver } from "./record-resolver.js";
 import { selectedPage } from "./selection-resolver.js";
 import {
   checkedRange,
+  DOCUMENT_TYPES,
   documentOf,
-  INPUT_TYPES,
+  PATCH_TYPES,
   patchOf,
+  placed,
   type RecordInput,
   RecordsArguments,
-  UPDATE_TYPES,
-  type UpdateInput,
 } from "./types/inputs.js";
+import {
+  expectedRevision,
+  idOf,
+  inputOf,
+  nounOf,
+  optional,
+  recordPayload,
+  required,
+  writtenAs,
+} from "./types/mutations.js";
 import { checkedPage, connectionTo, PageArguments, pageOf } from "./types/pages.js";
 import {
   CONNECTION_TYPES,
@@ -113,20 +121,15 @@ export const KIND_RESOLVERS = Object.fromEntries(
   Object.keys(KINDS).map((kind) => [kind, new KindResolver(kind as KindName)]),
 ) as Record<KindName, KindResolver>;
 
-/** `ROCrate` → `roCrate`, `MLModel` → `mlModel`. */
-const fieldName = (kind: KindName): string =>
-  KINDS[kind].typeName.replace(/^(?:RO|ML|[A-Z])/, (first) => first.toLowerCase());
+const fieldName = (kind: KindName): string => nounOf(KINDS[kind].typeName);
 
 const records = new RecordResolver();
 
-/**
- * GraphQL fields of one kind: `dataset(id)`, `datasets(…)`, `createDataset`, `updateDataset`,
- * `replaceDataset`.
- */
+/** The queries of one kind, `dataset(id)` and `datasets(…)`, and its mutations where it has some. */
 function graphqlFields(resolver: KindResolver): new () => object {
   const { typeName, plural, name: kind } = KINDS[resolver.kind];
   const type = NODE_TYPES[kind];
-  const input = INPUT_TYPES[kind];
+  const document = DOCUMENT_TYPES[kind];
 
   @Resolver()
   class Fields {
@@ -139,12 +142,8 @@ function graphqlFields(resolver: KindResolver): new () => object {
       @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
       @Ctx() context: Context,
     ): Promise<RecordNode | null> {
-      try {
-        return nodeOf(await resolver.read(askedArk(id), context));
-      } catch (error) {
-        if (error instanceof ServiceError && error.code === "NOT_FOUND") return null;
-        throw error;
-      }
+      const found = await orNull(resolver.read(askedArk(id), context));
+      return found && nodeOf(found);
     }
 
     @Query(() => CONNECTION_TYPES[kind], {
@@ -158,75 +157,91 @@ function graphqlFields(resolver: KindResolver): new () => object {
       return selectedPage(page, { kind }, context);
     }
   }
-  if (!input) return Fields;
+  return document ? writable(Fields, resolver, document) : Fields;
+}
+
+/** The mutations of one kind: `createDataset`, `updateDataset`, `replaceDataset`. */
+function writable(
+  Fields: new () => object,
+  resolver: KindResolver,
+  documentType: new () => RecordInput,
+): new () => object {
+  const { typeName, name: kind } = KINDS[resolver.kind];
+  const noun = nounOf(typeName);
+  const document = required<RecordInput>(documentType, "The record.");
+  const CreateInput = inputOf(`create${typeName}`, {
+    id: optional<string>(ID, "Identifier; minted when absent."),
+    [noun]: document,
+  });
+  const UpdateInput = inputOf(`update${typeName}`, {
+    id: idOf(),
+    patch: required<RecordInput>(PATCH_TYPES[kind], "What changes."),
+    expectedRevision,
+  });
+  const ReplaceInput = inputOf(`replace${typeName}`, {
+    id: idOf(),
+    [noun]: document,
+    expectedRevision,
+  });
+  const payload = (verb: string) => recordPayload(`${verb}${typeName}`, noun, NODE_TYPES[kind]);
+  const [Created, Updated, Replaced] = [payload("create"), payload("update"), payload("replace")];
+  const documentIn = (input: Record<string, unknown>, { deps }: Context): JsonObject =>
+    documentOf(
+      kind,
+      { id: input["id"] as string | null, document: input[noun] as RecordInput },
+      deps.config.MAX_JSON_DEPTH,
+    );
 
   @Resolver()
   class WritableFields extends Fields {
-    @Mutation(() => type, {
+    @Mutation(() => Created, {
       name: `create${typeName}`,
       description: `Creates a record of kind ${typeName}.`,
     })
-    async create(
-      @Arg("input", () => input as new () => RecordInput, { description: "The record." })
-      values: RecordInput,
+    create(
+      @Arg("input", () => CreateInput) input: Record<string, unknown>,
       @Ctx() context: Context,
-    ): Promise<RecordNode> {
+    ): Promise<object> {
       resolver.assertMayCreate(context);
-      const { record } = await resolver.create(
-        documentOf(kind, values, context.deps.config.MAX_JSON_DEPTH),
-        context,
-      );
-      context.loaders.forget();
-      return nodeOf(record);
+      const write = () => resolver.create(documentIn(input, context), context);
+      return written(write, ["input", noun]);
     }
 
-    @Mutation(() => type, {
+    @Mutation(() => Updated, {
       name: `update${typeName}`,
       description: "Changes what the patch names, and leaves the rest of the record.",
     })
-    async update(
-      @Arg("input", () => UPDATE_TYPES[kind] as new () => UpdateInput, {
-        description: "The record, and what changes.",
-      })
-      values: UpdateInput,
+    update(
+      @Arg("input", () => UpdateInput) input: InstanceType<typeof UpdateInput>,
       @Ctx() context: Context,
-    ): Promise<RecordNode> {
+    ): Promise<object> {
       const signed = signedIn(context);
-      const { record } = await records.update(
-        askedArk(values.id),
-        patchOf(kind, values.patch, context.deps.config.MAX_JSON_DEPTH),
-        { kind, expectedRevision: values.expectedRevision ?? undefined },
-        signed,
-      );
-      context.loaders.forget();
-      return nodeOf(record);
+      const ark = askedArk(input.id);
+      const options = { kind, expectedRevision: input.expectedRevision ?? undefined };
+      const write = async () => {
+        const patch = patchOf(kind, input.patch, context.deps.config.MAX_JSON_DEPTH);
+        return records.update(ark, patch, options, signed);
+      };
+      return written(write, ["input", "patch"]);
     }
 
-    @Mutation(() => type, {
+    @Mutation(() => Replaced, {
       name: `replace${typeName}`,
-      description:
-        "Replaces the whole record that input.id names: absent fields get their default or are " +
-        "removed.",
+      description: "Replaces the whole record: absent fields get their default or are removed.",
     })
-    async replace(
-      @Arg("input", () => input as new () => RecordInput, { description: "The record." })
-      values: RecordInput,
+    replace(
+      @Arg("input", () => ReplaceInput) input: Record<string, unknown>,
       @Ctx() context: Context,
-      @Arg("expectedRevision", () => Int, {
-        nullable: true,
-        description: "Refused when the record has changed since.",
-      })
-      expectedRevision?: number,
-    ): Promise<RecordNode> {
+    ): Promise<object> {
       const signed = signedIn(context);
-      const { record } = await resolver.replace(
-        documentOf(kind, values, context.deps.config.MAX_JSON_DEPTH),
-        expectedRevision ?? undefined,
-        signed,
-      );
-      context.loaders.forget();
-      return nodeOf(record);
+      const revision = (input["expectedRevision"] as number | null) ?? undefined;
+      const write = () => resolver.replace(documentIn(input, context), revision, signed);
+      return written(write, ["input", noun]);
     }
+  }
+  /** The payload of a write, whose errors name members of the argument `at`. */
+  async function written(write: () => Promise<RecordView>, at: string[]): Promise<object> {
+    return writtenAs(noun, (await placed(at, write, kind)).record);
   }
   return WritableFields;
 }

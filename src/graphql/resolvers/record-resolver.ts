@@ -23,9 +23,11 @@ import type { RecordFormat } from "../../services/formats/format.js";
 import { readDocument } from "../../services/formats/read.js";
 import { formatAddress } from "../../services/formats/signposting.js";
 import { formatsOf } from "../../services/formats/table.js";
+import { listAccessTokens } from "../../services/accounts/credentials.js";
+import { readSubmission } from "../../services/crates/submissions.js";
 import { publishRecord, readPublication } from "../../services/publication/publish.js";
 import { kernelMetadata } from "../../services/formats/attribution.js";
-import { askedArk } from "../../services/records/find.js";
+import { askedArk, orNull } from "../../services/records/find.js";
 import {
   type Difference,
   differencesBetween,
@@ -37,7 +39,7 @@ import {
 } from "../../services/records/read.js";
 import { type RemoveOptions, removeRecord } from "../../services/records/remove.js";
 import { replaceRecordAt } from "../../services/records/write.js";
-import { type SelectedRecords, selectRecords } from "../../services/records/select.js";
+import { type SelectedRecords, selectRecords, stateAfter } from "../../services/records/select.js";
 import type { RecordPatch } from "../../services/records/patch.js";
 import { updateRecord } from "../../services/records/write.js";
 import { parseDocument, type RecordView, viewOf } from "../../services/records/view.js";
@@ -50,12 +52,17 @@ import type {
 import { eventLoop } from "../../event-loop-budget.js";
 import { attemptsFrom, type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { selectedPage } from "./selection-resolver.js";
+import { assertStorable, checkedRange, placed, RecordsArguments } from "./types/inputs.js";
 import {
-  assertStorable,
-  checkedRange,
-  RecordsArguments,
-  UpdateRecordInput,
-} from "./types/inputs.js";
+  expectedRevision,
+  idOf,
+  inputOf,
+  optional,
+  recordPayload,
+  required,
+  withdrawal,
+  writtenAs,
+} from "./types/mutations.js";
 import {
   checkedPage,
   connectionTo,
@@ -340,6 +347,48 @@ class RevisionConnection extends connectionTo("Revision", Revision) {
   @Field(() => Int, { description: "Revisions in all." }) totalCount!: number;
 }
 
+const UpdateRecordInput = inputOf("updateRecord", {
+  id: idOf(),
+  patch: required<JsonValue>(
+    GraphQLJSON,
+    "JSON Merge Patch (RFC 7396) of the document: null removes a member.",
+  ),
+  expectedRevision,
+});
+const DeleteRecordInput = inputOf("deleteRecord", {
+  id: idOf(),
+  expectedRevision,
+  ...withdrawal(""),
+});
+const DeleteRecordPayload = recordPayload("deleteRecord", "record", RecordNode);
+/** Identifiers of what is no record. */
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** What {@link PublicationResolver} sets, of one record or of many. */
+export const STATUS_MEMBERS = {
+  publicationStatus: required<PublicationStatusEnum>(PublicationStatusEnum, "The new status."),
+  embargoedUntil: optional<string>(String, "Date or date-time; with EMBARGOED only."),
+  ...withdrawal(" With ARCHIVED only."),
+};
+const PublishRecordInput = inputOf("publishRecord", {
+  id: idOf(),
+  expectedRevision,
+  ...STATUS_MEMBERS,
+});
+const PublishRecordPayload = recordPayload("publishRecord", "record", RecordNode);
+/** Members that the client left out are null, as the use case has them. */
+export const statusOf = ({
+  publicationStatus,
+  embargoedUntil = null,
+  reason = null,
+  successor = null,
+}: Omit<InstanceType<typeof PublishRecordInput>, "id" | "expectedRevision">): JsonObject => ({
+  publicationStatus,
+  embargoedUntil,
+  reason,
+  successor,
+});
+const UpdateRecordPayload = recordPayload("updateRecord", "record", RecordNode);
+
 /**
  * Records of any kind by identifier. REST calls the methods that take an options object as well.
  */
@@ -405,20 +454,27 @@ export class RecordResolver {
     @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
     @Ctx() context: Context,
   ): Promise<RecordNode | null> {
-    try {
-      return nodeOf(await this.read(askedArk(id), context));
-    } catch (error) {
-      if (error instanceof ServiceError && error.code === "NOT_FOUND") return null;
-      throw error;
-    }
+    const found = await orNull(this.read(askedArk(id), context));
+    return found && nodeOf(found);
   }
 
-  @Query(() => Node, { nullable: true, description: "The same, by the name Relay expects." })
-  node(
-    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
+  @Query(() => Node, {
+    nullable: true,
+    description:
+      "A record, or a submission or access token of yours; null when nothing has the identifier.",
+  })
+  async node(
+    @Arg("id", () => ID, { description: "ARK of a record in any accepted spelling, or UUID." })
+    id: string,
     @Ctx() context: Context,
-  ): Promise<RecordNode | null> {
-    return this.record(id, context);
+  ): Promise<object | null> {
+    if (!UUID.test(id)) return this.record(id, context);
+    const { deps, caller } = signedIn(context);
+    return (
+      (await orNull(readSubmission(deps, id, caller))) ??
+      (await listAccessTokens(deps, caller)).find((token) => token.id === id) ??
+      null
+    );
   }
 
   @Query(() => Revision, {
@@ -456,27 +512,24 @@ export class RecordResolver {
     return revisionsOf(record, checkedPage(page), context);
   }
 
-  @Mutation(() => RecordNode, {
+  @Mutation(() => UpdateRecordPayload, {
     name: "updateRecord",
     description:
       "Changes what the patch names, and leaves the rest. For kinds that crates bring; the " +
       "others have an update of their own, with typed fields.",
   })
-  async updateAny(
-    @Arg("input", () => UpdateRecordInput, { description: "The record, and what changes." })
-    { id, patch, expectedRevision }: UpdateRecordInput,
+  updateAny(
+    @Arg("input", () => UpdateRecordInput) input: InstanceType<typeof UpdateRecordInput>,
     @Ctx() context: Context,
-  ): Promise<RecordNode> {
+  ): Promise<object> {
     const signed = signedIn(context);
-    assertStorable(patch, context.deps.config.MAX_JSON_DEPTH);
-    const { record } = await this.update(
-      askedArk(id),
-      { merge: patch },
-      { expectedRevision: expectedRevision ?? undefined },
-      signed,
-    );
-    context.loaders.forget();
-    return nodeOf(record);
+    const { patch } = input;
+    return placed(["input", "patch"], async () => {
+      assertStorable(patch, context.deps.config.MAX_JSON_DEPTH);
+      const options = { expectedRevision: input.expectedRevision ?? undefined };
+      const { record } = await this.update(askedArk(input.id), { merge: patch }, options, signed);
+      return writtenAs("record", record);
+    });
   }
 
   /** One error does not take the other records with it: it stands in the place of its record. */
@@ -490,7 +543,7 @@ export class RecordResolver {
     @Arg("ids", () => [ID], { description: "Identifiers, in any accepted spelling." })
     ids: string[],
     @Ctx() context: Context,
-  ): Promise<(RecordNode | Error | null)[]> {
+  ): Promise<(object | null)[]> {
     if (ids.length > MAX_PER_PAGE)
       throw invalid(
         ["query", "ids"],
@@ -500,7 +553,7 @@ export class RecordResolver {
       );
     context.budget.spend(ids.length);
     const found = await context.budget.queued(() =>
-      Promise.all(ids.map((id) => this.record(id, context).catch((error: Error) => error))),
+      Promise.all(ids.map((id) => this.node(id, context).catch((error: Error) => error))),
     );
     await context.budget.hold(found.filter((node) => node instanceof RecordNode));
     return found;
@@ -517,31 +570,25 @@ export class RecordResolver {
     return selectedPage(page, {}, context);
   }
 
-  @Mutation(() => RecordNode, {
-    description: "Deletes a record of any kind and returns its last state. A tombstone remains.",
+  @Mutation(() => DeleteRecordPayload, {
+    description:
+      "Deletes a record of any kind: its tombstone remains. Of a file record the content is " +
+      "deleted, and the record remains.",
   })
   async deleteRecord(
-    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
+    @Arg("input", () => DeleteRecordInput) input: InstanceType<typeof DeleteRecordInput>,
     @Ctx() context: Context,
-    @Arg("expectedRevision", () => Int, {
-      nullable: true,
-      description: "Refused when the record has changed since.",
-    })
-    expectedRevision?: number,
-    @Arg("reason", () => String, { nullable: true, description: "Why it is deleted; public." })
-    reason?: string,
-    @Arg("successor", () => ID, { nullable: true, description: "Record to use in its place." })
-    successor?: string,
-  ): Promise<RecordNode> {
+  ): Promise<object> {
     const signed = signedIn(context);
+    const { id, expectedRevision: expected, reason, successor } = input;
+    const ark = askedArk(id);
     const options = {
-      ...(expectedRevision == null ? {} : { expectedRevision }),
+      ...(expected == null ? {} : { expectedRevision: expected }),
       reason,
       successor,
     };
-    const { record } = await this.remove(askedArk(id), options, signed);
-    context.loaders.forget();
-    return nodeOf(record);
+    await this.remove(ark, options, signed);
+    return writtenAs("record", await stateAfter(context.deps, ark));
   }
 
   @FieldResolver(() => RecordNode, {
@@ -679,45 +726,23 @@ export class PublicationResolver {
     return readPublication(context.deps, ark);
   }
 
-  @Mutation(() => RecordNode, {
-    name: "publish",
+  @Mutation(() => PublishRecordPayload, {
+    name: "publishRecord",
     description:
       "Sets the publication status of a record; every change of status is allowed. " +
       "Publishing or embargoing a crate does the same to its DRAFT members with the same owner. " +
       "A record whose embargo has ended is PUBLISHED.",
   })
-  async publishRecord(
-    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
-    @Arg("publicationStatus", () => PublicationStatusEnum, { description: "The new status." })
-    publicationStatus: PublicationStatusEnum,
+  async setStatus(
+    @Arg("input", () => PublishRecordInput) input: InstanceType<typeof PublishRecordInput>,
     @Ctx() context: Context,
-    @Arg("embargoedUntil", () => String, {
-      nullable: true,
-      description: "Date or date-time; with EMBARGOED only.",
-    })
-    embargoedUntil: string | null = null,
-    @Arg("expectedRevision", () => Int, {
-      nullable: true,
-      description: "Refused when the record has changed since.",
-    })
-    expectedRevision?: number | null,
-    @Arg("reason", () => String, {
-      nullable: true,
-      description: "Why it is archived, public; with ARCHIVED only.",
-    })
-    reason: string | null = null,
-    @Arg("successor", () => ID, {
-      nullable: true,
-      description: "Record to use in its place; with ARCHIVED only.",
-    })
-    successor: string | null = null,
-  ): Promise<RecordNode> {
-    const record = await this.publish(
-      { "@id": id, publicationStatus, embargoedUntil, reason, successor },
-      expectedRevision ?? undefined,
+  ): Promise<object> {
+    const { id, expectedRevision: expected, ...request } = input;
+    const { ark } = await this.publish(
+      { "@id": id, ...statusOf(request) },
+      expected ?? undefined,
       signedIn(context),
     );
-    context.loaders.forget();
-    return context.loaders.node(record.ark);
+    return writtenAs("record", await stateAfter(context.deps, askedArk(ark)));
   }
 }

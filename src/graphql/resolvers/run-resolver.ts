@@ -15,8 +15,12 @@ import {
 } from "../../services/lineage/record-lineage.js";
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
-import { SubmissionType } from "./crate-resolver.js";
-import { describedEnum, RecordKindEnum } from "./types/records.js";
+import { submissionPayload, submitted } from "./crate-resolver.js";
+import { idOf, inputOf, optional, payloadOf, required } from "./types/mutations.js";
+import { describedEnum, RecordNode } from "./types/records.js";
+
+const ExecuteInput = inputOf("executeComputation", { id: idOf("The computation.") });
+const ExecutePayload = submissionPayload("executeComputation");
 
 /** Runs of computations. */
 @Resolver()
@@ -30,18 +34,17 @@ export class ComputationResolver {
     );
   }
 
-  @Mutation(() => SubmissionType, {
+  @Mutation(() => ExecutePayload, {
     description:
       "Runs the computation's container in the background; the files that it writes to " +
       "/outputs become a dataset and its files. While a run of yours is queued or " +
       "running, that run is returned.",
   })
-  executeComputation(
-    @Arg("id", () => ID, { description: "The computation." }) id: string,
+  async executeComputation(
+    @Arg("input", () => ExecuteInput) { id }: InstanceType<typeof ExecuteInput>,
     @Ctx() context: Context,
-  ): Promise<SubmissionView> {
-    const signed = signedIn(context);
-    return this.execute(askedArk(id), signed);
+  ): Promise<object> {
+    return submitted(this.execute(askedArk(id), signedIn(context)));
   }
 }
 
@@ -59,25 +62,26 @@ const LineageChangeEnum = describedEnum<LineageRecord["change"]>(
   },
 );
 
-@ObjectType("LineageRecord", {
+@ObjectType({
   description: "A record that events of OpenLineage are about.",
   simpleResolvers: true,
 })
-class LineageRecordType {
-  @Field(() => ID, { description: "Identifier of the record." }) id!: string;
-  @Field(() => RecordKindEnum, { description: "Kind of the record." }) kind!: string;
+class LineageRecordChange {
+  @Field(() => RecordNode, { description: "The record." }) record!: RecordNode;
   @Field(() => LineageChangeEnum, { description: "What the events did to it." })
   change!: LineageRecord["change"];
 }
-@ObjectType("LineageReceipt", {
-  description: "What events of OpenLineage did.",
-  simpleResolvers: true,
-})
-class LineageReceiptType {
-  @Field(() => Int, { description: "Events that were read." }) events!: number;
-  @Field(() => [LineageRecordType], { description: "The records that they are about." })
-  records!: LineageRecordType[];
-}
+const RecordLineageInput = inputOf("recordLineage", {
+  events: required<JsonValue>(GraphQLJSON, "One event of OpenLineage 2.0, or a list of them."),
+  owner: optional<string>(
+    ID,
+    "Who owns the records: you by default, or a group that you are a member of.",
+  ),
+});
+const RecordLineagePayload = payloadOf("recordLineage", {
+  events: required<number>(Int, "Events that were read."),
+  changes: required<LineageRecordChange[]>([LineageRecordChange], "What they did, by record."),
+});
 
 /** Events of OpenLineage. */
 @Resolver()
@@ -92,28 +96,26 @@ export class LineageResolver {
     return recordLineage(context.deps, context.caller, events, options);
   }
 
-  @Mutation(() => LineageReceiptType, {
+  @Mutation(() => RecordLineagePayload, {
     description:
       "Records the runs, datasets and software of OpenLineage events, all in one commit. The " +
       "same events again change nothing.",
   })
   async recordLineage(
-    @Arg("events", () => GraphQLJSON, {
-      description: "One event of OpenLineage 2.0, or a list of them.",
-    })
-    events: JsonValue,
+    @Arg("input", () => RecordLineageInput)
+    { events, owner }: InstanceType<typeof RecordLineageInput>,
     @Ctx() context: Context,
-    @Arg("owner", () => ID, {
-      nullable: true,
-      description: "Who owns the records: you by default, or a group that you are a member of.",
-    })
-    owner?: string | null,
-  ): Promise<LineageReceiptType> {
-    const { records, ...rest } = await this.record(
-      events,
-      { at: ["events"], ...(owner == null ? {} : { owner: askedArk(owner) }) },
-      signedIn(context),
-    );
-    return { ...rest, records: records.map(({ ark, ...record }) => ({ id: ark, ...record })) };
+  ): Promise<object> {
+    const options = {
+      at: ["input", "events"],
+      ...(owner == null ? {} : { owner: askedArk(owner) }),
+    };
+    const receipt = await this.record(events, options, signedIn(context));
+    context.loaders.forget();
+    const changes = receipt.records.map(async ({ ark, change }) => ({
+      record: await context.loaders.node(ark),
+      change,
+    }));
+    return { events: receipt.events, changes: await Promise.all(changes) };
   }
 }

@@ -21,7 +21,8 @@ import type { Status } from "../../services/scoring/criterion.js";
 import { type AiReadyScore, readScore, requestScore } from "../../services/scoring/score.js";
 import { percentOf } from "../../storage/records/port/selection.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
-import { SubmissionType } from "./crate-resolver.js";
+import { submissionPayload, submitted } from "./crate-resolver.js";
+import { idOf, inputOf } from "./types/mutations.js";
 import { NODE_TYPES, type RecordNode } from "./types/records.js";
 import { DateTime } from "./types/scalars.js";
 
@@ -123,6 +124,9 @@ export function typedScore(score: AiReadyScore): AiReadyScoreType {
   };
 }
 
+const RescoreInput = inputOf("rescoreCrate", { id: idOf("The crate.") });
+const RescorePayload = submissionPayload("rescoreCrate");
+
 /** AI-readiness of crates. REST calls the methods without decorators as well. */
 @Resolver(() => AiReadyScoreType)
 export class ScoreResolver {
@@ -161,16 +165,15 @@ export class ScoreResolver {
     return typedScore(await this.score(askedArk(id), context));
   }
 
-  @Mutation(() => SubmissionType, {
+  @Mutation(() => RescorePayload, {
     description:
       "Computes the score of a crate again, in the background, and checks its tables " +
       "against their schemas.",
   })
-  rescoreCrate(
-    @Arg("id", () => ID, { description: "The crate." }) id: string,
+  async rescoreCrate(
+    @Arg("input", () => RescoreInput) { id }: InstanceType<typeof RescoreInput>,
     @Ctx() context: Context,
-  ): Promise<SubmissionView> {
-    const signed = signedIn(context);
-    return this.rescore(askedArk(id), signed);
+  ): Promise<object> {
+    return submitted(this.rescore(askedArk(id), signedIn(context)));
   }
 }

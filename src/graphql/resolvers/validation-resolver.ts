@@ -32,6 +32,7 @@ import {
   TableErrorTypeEnum,
 } from "./types/records.js";
 import { withUpload } from "./types/inputs.js";
+import { idOf, inputOf, payloadOf, required } from "./types/mutations.js";
 
 @ObjectType("ShapeResult", {
   description: "One constraint of a shape that a record breaks.",
@@ -135,19 +136,18 @@ class TableError {
   failedKeyword!: string | null;
   @Field({ description: "What is wrong." }) message!: string;
 }
-@ObjectType("TableCheck", {
-  description: "Result of the check of a table.",
-  simpleResolvers: true,
-})
-class TableCheckType {
-  @Field({ description: "No row has an error." }) conforms!: boolean;
-  @Field(() => [TableError], {
-    description: "Parsing errors by row, then validation errors by row.",
-  })
-  errors!: TableError[];
-  @Field({ description: "True when there are more errors than TABLE_MAX_ERRORS." })
-  truncated!: boolean;
-}
+const ValidateTableInput = inputOf("validateTable", {
+  schema: idOf("Identifier of the schema."),
+  file: required<Promise<FileUpload>>(GraphQLUpload, "The table."),
+});
+const ValidateTablePayload = payloadOf("validateTable", {
+  conforms: required<boolean>(Boolean, "No row has an error."),
+  errors: required<TableError[]>(
+    [TableError],
+    "Parsing errors by row, then validation errors by row.",
+  ),
+  truncated: required<boolean>(Boolean, "True when there are more errors than TABLE_MAX_ERRORS."),
+});
 
 /** Validation of tables against schemas. REST calls {@link SchemaResolver.check} as well. */
 @Resolver()
@@ -157,16 +157,16 @@ export class SchemaResolver {
     return checkTable(deps, ark, file);
   }
 
-  @Mutation(() => TableCheckType, {
+  @Mutation(() => ValidateTablePayload, {
     description:
       "Checks a table against a stored schema; nothing of it is stored (GraphQL " +
       "multipart request; send the header apollo-require-preflight).",
   })
   async validateTable(
-    @Arg("schema", () => ID, { description: "Identifier of the schema." }) schema: string,
-    @Arg("file", () => GraphQLUpload, { description: "The table." }) upload: Promise<FileUpload>,
+    @Arg("input", () => ValidateTableInput)
+    { schema, file: upload }: InstanceType<typeof ValidateTableInput>,
     @Ctx() context: Context,
-  ): Promise<TableCheckType> {
+  ): Promise<object> {
     const { errors, ...rest } = await withUpload(upload, (file) =>
       this.check(askedArk(schema), file, context),
     );

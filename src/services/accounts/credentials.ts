@@ -161,8 +161,10 @@ export async function revokeAccessToken(
   { records }: Deps,
   id: string,
   { user }: Caller,
-): Promise<void> {
+): Promise<AccessToken> {
   if (!/^[\w-]{1,64}$/.test(id)) throw invalid(["path", "id"], "Input should be the id of a token");
-  if (!(await records.removeCredential({ user, purpose: "token", id })))
+  const token = (await records.credentialsOf(user, "token")).find((each) => each.id === id);
+  if (!token || !(await records.removeCredential({ user, purpose: "token", id })))
     throw new ServiceError("NOT_FOUND", `You have no access token with the id ${id}.`);
+  return shown(token);
 }

@@ -41,6 +41,7 @@ export interface AccountSettings {
 /**
  * Gives or takes the rights of an administrator, and disables or enables an account. Disabling ends
  * its tokens and sessions for good. Nobody can lock themselves out: another administrator has to.
+ * @returns what the account has from then on
  * @throws ServiceError `FORBIDDEN`, `NOT_FOUND`
  */
 export async function setAccount(
@@ -48,7 +49,7 @@ export async function setAccount(
   ark: Ark,
   { admin, disabled }: AccountSettings,
   caller: Caller,
-): Promise<void> {
+): Promise<Pick<ListedAccount, "admin" | "disabled">> {
   assertAdmin(caller);
   const user = await accountOf(deps, ark);
   if (sameArk(user, caller.user) && (admin === false || disabled === true))
@@ -56,7 +57,8 @@ export async function setAccount(
       "FORBIDDEN",
       "You cannot disable your own account, or give up its rights: ask another administrator.",
     );
-  const tokensValidFrom = nextValidFrom(await deps.records.accountOf(user));
+  const before = (await deps.records.accountOf(user))!;
+  const tokensValidFrom = nextValidFrom(before);
   await deps.records.commit({
     by: caller.user,
     at: Date.now(),
@@ -69,6 +71,7 @@ export async function setAccount(
       ...(disabled === true ? { tokensValidFrom } : {}),
     },
   });
+  return { admin: admin ?? before.admin, disabled: disabled ?? before.disabled };
 }
 
 /** @throws ServiceError `NOT_FOUND` */

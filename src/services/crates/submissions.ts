@@ -9,7 +9,7 @@ import type { Submission } from "../../storage/records/port/submissions.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { announce } from "../objects/damage.js";
-import { askedArk, assertKind, findRecord } from "../records/find.js";
+import { askedArk, NothingStored, assertKind, findRecord } from "../records/find.js";
 import { finding } from "./findings.js";
 import type { CrateSubmissionInput } from "./intake.js";
 import { type CrateFormat, uploadLimit } from "./upload.js";
@@ -318,8 +318,7 @@ async function findSubmission(deps: Deps, id: string, who: Caller): Promise<Subm
     ? await deps.records.submission(id.toLowerCase())
     : undefined;
   if (!submission || (submission.user !== who.user && !who.admin)) {
-    throw new ServiceError(
-      "NOT_FOUND",
+    throw new NothingStored(
       `You have no submission ${id.slice(0, 80)}: use the submissionUUID that the upload answered.`,
     );
   }

@@ -25,13 +25,30 @@ export function askedArk(id: string): Ark {
   );
 }
 
+/** `NOT_FOUND` for a well-formed identifier that nothing is stored under. */
+export class NothingStored extends ServiceError {
+  constructor(message: string) {
+    super("NOT_FOUND", message);
+  }
+}
+
+/** The result, or null where nothing is stored under the identifier. */
+export async function orNull<T>(found: Promise<T>): Promise<T | null> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof NothingStored) return null;
+    throw error;
+  }
+}
+
 /**
  * The record of an identifier; tombstones included.
- * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`
+ * @throws NothingStored; ServiceError `AMBIGUOUS`
  */
 export async function findRecord({ records }: Finds, ark: Ark): Promise<StoredRecord> {
   const found = await records.find(ark);
-  if (!found) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${quote(ark.stored)}.`);
+  if (!found) throw new NothingStored(`Nothing is stored under ${quote(ark.stored)}.`);
   if ("ambiguous" in found) {
     throw new ServiceError(
       "AMBIGUOUS",

@@ -75,11 +75,11 @@ function withFields(
   return mergePatch(Object.fromEntries(members), more) as JsonObject;
 }
 
-/** The contract has a string where a record names one dataset; several are a list. */
-export const oneOrMany = (field: Field | undefined, value: JsonValue): JsonValue =>
-  field?.json === "stringOrList" && field.link && Array.isArray(value) && value.length === 1
-    ? value[0]!
-    : value;
+/** The contract has a string where a record has one type or names one dataset; several are a list. */
+export function oneOrMany(field: Field | undefined, value: JsonValue): JsonValue {
+  const mayBeString = field?.json === "types" || (field?.json === "stringOrList" && field.link);
+  return mayBeString && Array.isArray(value) && value.length === 1 ? value[0]! : value;
+}
 
 /** An entry is there once: an identifier counts in any spelling. */
 function changedList(

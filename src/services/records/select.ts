@@ -1,5 +1,5 @@
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
-import { lookupArk, referencedArk } from "../../identifiers/ark.js";
+import { type Ark, lookupArk, referencedArk } from "../../identifiers/ark.js";
 import { type Connection, OF_PROJECT, RELATIONS } from "../../model/connections.js";
 import { dateProblem, instantOf } from "../../model/dates.js";
 import {
@@ -30,6 +30,7 @@ import {
   type QueryStrings,
   wholeNumber,
 } from "../query-parameters.js";
+import { findRecord } from "./find.js";
 import { withoutForgotten } from "./forgotten.js";
 import { documentBytes } from "./view.js";
 
@@ -164,6 +165,12 @@ const publicPart = (record: StoredRecord): StoredRecord =>
   record.tombstone === null
     ? record
     : { ...record, name: null, document: documentBytes({ "@id": record.ark }) };
+
+/** A record after a write, as lists show it: of a deleted one its tombstone. @throws as findRecord */
+export async function stateAfter(deps: Deps, ark: Ark): Promise<StoredRecord> {
+  const [shown] = await withoutForgotten(deps, [publicPart(await findRecord(deps, ark))]);
+  return shown!;
+}
 
 /** Keys of one grouping, and groups of one answer. */
 const MAX_STATISTICS_KEYS = 3;

@@ -15,6 +15,9 @@ interface Problem {
   fields: Readonly<Record<string, string>>;
 }
 
+/** Last steps of places that are no field: a document as a whole. */
+const WHOLE: ReadonlySet<string> = new Set(["body", "input", "patch"]);
+
 /**
  * What is wrong with a form, for those errors that the reader can correct.
  * @throws the error itself otherwise
@@ -26,7 +29,7 @@ export function problemOf(error: unknown): Problem {
     for (const { loc, msg } of error.items) {
       const name = loc.findLast((part) => typeof part === "string");
       const text = msg.replace(/^Value error, /, "");
-      if (typeof name === "string" && name !== "body") fields[name] ??= text;
+      if (typeof name === "string" && !WHOLE.has(name)) fields[name] ??= text;
       else others.push(text);
     }
     return { fields, ...(others.length > 0 ? { form: others.join(" ") } : {}) };
@@ -171,7 +174,7 @@ async function signUp(request: PageRequest): Promise<Page | Redirect> {
   const adminToken = (form.get("adminToken") ?? "").trim();
   try {
     await ask(SignUpDocument, {
-      input: {
+      user: {
         name: name!,
         email: email!,
         password: password!,

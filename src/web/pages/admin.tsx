@@ -6,7 +6,7 @@ import {
   type AdministrationQuery,
   CreatePasswordResetDocument,
   ResetPasswordDocument,
-  SetAccountDocument,
+  UpdateAccountDocument,
   StatusDocument,
 } from "../documents.js";
 import { counted, countText, kindText, sizeText } from "../words.js";
@@ -139,8 +139,8 @@ function Accounts({ accounts, csrf, own, query }: AccountsProps) {
             {accounts.nodes.map((account) => (
               <tr>
                 <td class="entry">
-                  <a href={recordPath(account.id)}>
-                    <bdi>{account.name ?? account.id}</bdi>
+                  <a href={recordPath(account.user.id)}>
+                    <bdi>{account.name ?? account.user.id}</bdi>
                   </a>
                 </td>
                 <td data-label="E-mail">
@@ -158,11 +158,11 @@ function Accounts({ accounts, csrf, own, query }: AccountsProps) {
                 </td>
                 <td>
                   <Form csrf={csrf} class="row">
-                    <input type="hidden" name="user" value={account.id} />
+                    <input type="hidden" name="user" value={account.user.id} />
                     <button class="secondary" name="action" value="reset">
                       Reset link
                     </button>
-                    {account.id !== own && (
+                    {account.user.id !== own && (
                       <>
                         <button
                           class="secondary"
@@ -208,14 +208,14 @@ async function administer(request: PageRequest): Promise<Page | Redirect> {
       const { createPasswordReset: reset } = await ask(CreatePasswordResetDocument, { user });
       const link = `${base}/reset?${new URLSearchParams({ token: reset.token }).toString()}`;
       return await administration(request, {
-        reset: { user: reset.user, link, expiresAt: reset.expiresAt },
+        reset: { user: reset.user.id, link, expiresAt: reset.expiresAt },
       });
     }
     const done = await actOnSubmission(request);
     if (done !== null) return await administration(request, { done });
     const change = Object.hasOwn(CHANGES, action) ? CHANGES[action] : undefined;
     if (!change) throw new ServiceError("BAD_REQUEST", "The form names no action.");
-    await ask(SetAccountDocument, { user, ...change });
+    await ask(UpdateAccountDocument, { user, ...change });
     return await administration(request, { done: "The account was changed." });
   } catch (error) {
     const { form: sentence, fields } = problemOf(error);
@@ -262,7 +262,7 @@ async function reset(request: PageRequest): Promise<Page | Redirect> {
       token: form.get("token") ?? "",
       password,
     });
-    await request.signIn({ username: resetPassword, password });
+    await request.signIn({ username: resetPassword.user.id, password });
   } catch (error) {
     const { form: sentence, fields } = problemOf(error);
     return resetPage(request, sentence, fields["password"]);

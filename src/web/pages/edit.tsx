@@ -33,18 +33,25 @@ import { signInFirst } from "./upload.js";
 
 type Input = Readonly<Record<string, unknown>>;
 
+const withCommand = ({ command, ...input }: Input): Input =>
+  command == null
+    ? input
+    : { ...input, command: { [Array.isArray(command) ? "list" : "text"]: command } };
+
 /** Kinds that people describe by hand, and how each is created. */
 const CREATE: Partial<Record<KindName, (request: PageRequest, input: Input) => Promise<string>>> = {
   dataset: async ({ ask }, input) =>
-    (await ask(CreateDatasetDocument, { input: input as never })).createDataset.id,
+    (await ask(CreateDatasetDocument, { dataset: input as never })).createDataset.dataset.id,
   software: async ({ ask }, input) =>
-    (await ask(CreateSoftwareDocument, { input: input as never })).createSoftware.id,
+    (await ask(CreateSoftwareDocument, { software: input as never })).createSoftware.software.id,
   computation: async ({ ask }, input) =>
-    (await ask(CreateComputationDocument, { input: input as never })).createComputation.id,
+    (await ask(CreateComputationDocument, { computation: withCommand(input) as never }))
+      .createComputation.computation.id,
   project: async ({ ask }, input) =>
-    (await ask(CreateProjectDocument, { input: input as never })).createProject.id,
+    (await ask(CreateProjectDocument, { project: input as never })).createProject.project.id,
   organization: async ({ ask }, input) =>
-    (await ask(CreateOrganizationDocument, { input: input as never })).createOrganization.id,
+    (await ask(CreateOrganizationDocument, { organization: input as never })).createOrganization
+      .organization.id,
 };
 
 interface Question {

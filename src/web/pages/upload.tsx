@@ -162,8 +162,8 @@ async function progressPage(request: PageRequest, problem?: string): Promise<Pag
   if (first) return first;
   const { submission } = await ask(UploadDocument, { id: params["id"]! });
   const crate =
-    submission.success && submission.rocrateIdentifier !== null
-      ? (await ask(UploadedCrateDocument, { id: submission.rocrateIdentifier })).roCrate
+    submission.success && submission.task === "CRATE" && submission.record
+      ? (await ask(UploadedCrateDocument, { id: submission.record.id })).roCrate
       : null;
   const title = submission.success
     ? "Your crate is here"
@@ -310,9 +310,9 @@ const progressText = ({ done, total, unit }: NonNullable<Submission["progress"]>
   `${countText(done)}${total === null ? "" : ` of ${countText(total)}`} ${unit}`;
 
 function Underway({ submission, csrf }: { submission: Submission; csrf: string | null }) {
-  const { progress, stage, submissionUUID } = submission;
+  const { progress, stage, id } = submission;
   return (
-    <div class="panel" id="submission" data-id={submissionUUID}>
+    <div class="panel" id="submission" data-id={id}>
       <p>
         <strong id="stage">{stage ?? "waiting for its turn"}</strong>{" "}
         <span id="count" class="quiet">
@@ -340,8 +340,8 @@ async function act(request: PageRequest): Promise<Page | Redirect> {
   try {
     const action = form.get("action");
     if (action === "retry") {
-      const { retrySubmission: again } = await ask(RetryUploadDocument, { id });
-      return { redirect: `/upload/${again.submissionUUID}` };
+      const { retrySubmission } = await ask(RetryUploadDocument, { id });
+      return { redirect: `/upload/${retrySubmission.submission.id}` };
     }
     if (action === "cancel") await ask(CancelUploadDocument, { id });
     else {

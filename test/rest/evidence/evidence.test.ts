@@ -391,12 +391,12 @@ describe("a stored evidence graph", () => {
       expect(logged).not.toContain(described);
     }
     const published = await registry.graphql(
-      "mutation ($id: ID!) { publish(id: $id, publicationStatus: PUBLISHED) { id name " +
-        "additionalProperties document } }",
+      "mutation ($id: ID!) { publishRecord(input: { id: $id, publicationStatus: PUBLISHED }) { " +
+        "record { id name additionalProperties document } } }",
       { id: of },
       ada.token,
     );
-    expect(published.body["data"].publish.id).toBe(of);
+    expect(published.body["data"].publishRecord.record.id).toBe(of);
     expect(published.text).not.toContain(secret);
     expect((await get(`/evidencegraph/${of}?revision=1`))["@graph"]).toEqual(
       expect.arrayContaining([
@@ -461,12 +461,12 @@ describe("a stored evidence graph", () => {
         .status,
     ).toBe(404);
     const { body: built } = await registry.graphql(
-      "mutation ($id: ID!) { buildEvidenceGraph(id: $id, direction: BOTH, depth: 2) { " +
-        "submissionUUID status } }",
+      "mutation ($id: ID!) { buildEvidenceGraph(input: { id: $id, direction: BOTH, depth: 2 }) { " +
+        "submission { id task } } }",
       { id: output },
       ada.token,
     );
-    expect(built["data"].buildEvidenceGraph.submissionUUID).toMatch(/^[0-9a-f-]{36}$/);
+    expect(built["data"].buildEvidenceGraph.submission.id).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
 

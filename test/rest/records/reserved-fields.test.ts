@@ -106,7 +106,7 @@ describe("a field that only a run in this registry fills", () => {
     expect((await send("POST", dataset, "/dataset")).status).toBe(422);
     const { "@type": _type, ...input } = computation({ containerDigest: DIGEST });
     const { body } = await server.graphql(
-      "mutation ($input: ComputationInput!) { createComputation(input: $input) { id } }",
+      "mutation ($input: ComputationInput!) { createComputation(input: { computation: $input }) { revision } }",
       { input },
       ada.token,
     );

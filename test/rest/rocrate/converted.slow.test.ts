@@ -54,7 +54,8 @@ const upload = (bytes: Uint8Array | string, name: string, query = ""): Promise<A
 };
 const sentByGraphql = async (bytes: string, name: string): Promise<Json> => {
   const form = new FormData();
-  const query = "mutation ($f: Upload!) { uploadCrate(file: $f) { submissionUUID } }";
+  const query =
+    "mutation ($f: Upload!) { uploadCrate(input: { source: { archive: $f } }) { submission { id } } }";
   form.set("operations", JSON.stringify({ query, variables: { f: null } }));
   form.set("map", '{"0":["variables.f"]}');
   form.set("0", new Blob([bytes]), name);
@@ -63,7 +64,7 @@ const sentByGraphql = async (bytes: string, name: string): Promise<Json> => {
     body: form,
     headers: { "apollo-require-preflight": "1" },
   });
-  return registry.settled(body["data"].uploadCrate.submissionUUID as string, ada.token);
+  return registry.settled(body["data"].uploadCrate.submission.id as string, ada.token);
 };
 
 describe.each([

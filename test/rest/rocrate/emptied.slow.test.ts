@@ -57,20 +57,20 @@ describe("an update that would remove every statement of a linked crate", () => 
 
   it("is refused over GraphQL in the plan and by the upload, which name emptyLinked", async () => {
     const planned =
-      "planCrate(file: $file, update: true, emptyLinked: $emptyLinked) { conforms " +
-      "conflicting { identifier code message } changes { changed { identifier differences { pointer } } } }";
+      "planCrate(input: { source: { archive: $file }, update: true, emptyLinked: $emptyLinked }) { plan { conforms " +
+      "conflicting { identifier code message } changes { changed { identifier differences { pointer } } } } }";
     expect(await mutate(planned, false)).toMatchObject({
-      conforms: false,
-      conflicting: [CONFLICT],
+      plan: { conforms: false, conflicting: [CONFLICT] },
     });
     expect(await mutate(planned, true)).toMatchObject({
-      conforms: true,
-      changes: REMOVAL,
+      plan: { conforms: true, changes: REMOVAL },
     });
-    const { submissionUUID } = (await mutate(
-      "uploadCrate(file: $file, update: true, emptyLinked: $emptyLinked) { submissionUUID }",
+    const { submission } = (await mutate(
+      "uploadCrate(input: { source: { archive: $file }, update: true, emptyLinked: $emptyLinked }) " +
+        "{ submission { id } }",
       false,
-    )) as { submissionUUID: string };
+    )) as { submission: { id: string } };
+    const submissionUUID = submission.id;
     for await (const _ of server().deps.jobs.watch(submissionUUID)) void _;
     expect(await server().deps.records.submission(submissionUUID)).toMatchObject({
       status: "failed",

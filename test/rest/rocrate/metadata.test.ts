@@ -96,9 +96,9 @@ describe("POST /rocrate/metadata", () => {
       body: { "@id": crate, name: "Named" },
     });
     await server.graphql(
-      "mutation ($m: String!, $c: ID) { uploadCrateMetadata(metadata: $m, crate: $c) { " +
-        "submissionUUID } }",
-      { m: JSON.stringify(metadata([], { name: "Third" })), c: crate },
+      "mutation ($m: JSON!, $c: ID) { uploadCrate(input: { source: { metadata: $m }, crate: $c }) " +
+        "{ submission { id } } }",
+      { m: metadata([], { name: "Third" }), c: crate },
       ada.token,
     );
     await vi.waitFor(
@@ -254,15 +254,15 @@ describe("POST /rocrate/metadata", () => {
     ]);
   });
 
-  it("is uploadCrateMetadata over GraphQL", async () => {
+  it("is a source of uploadCrate over GraphQL", async () => {
     const { body } = await server.graphql<{
-      uploadCrateMetadata: { status: string; sha256: string };
+      uploadCrate: { submission: { status: string; sha256: string } };
     }>(
-      "mutation ($m: String!) { uploadCrateMetadata(metadata: $m) { status sha256 } }",
-      { m: JSON.stringify(metadata([], { name: "By GraphQL" })) },
+      "mutation ($m: JSON!) { uploadCrate(input: { source: { metadata: $m } }) { submission { sha256 } } }",
+      { m: metadata([], { name: "By GraphQL" }) },
       ada.token,
     );
-    expect(body.data.uploadCrateMetadata).toMatchObject({
+    expect(body.data.uploadCrate.submission).toMatchObject({
       sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
   });

@@ -75,7 +75,7 @@ describe.each(["Table", "Cells"])("a patch of a record that a crate brought, %s"
 it("goes the same way over GraphQL", async () => {
   const answer = await registry.graphql(
     `mutation ($id: ID!) {
-      updateDataset(input: { id: $id, patch: { description: "By GraphQL." } }) { description }
+      updateDataset(input: { id: $id, patch: { description: "By GraphQL." } }) { dataset { description } }
     }`,
     { id: arks["Cells"] },
     ada.token,

@@ -357,18 +357,17 @@ describe("GraphQL", () => {
 
   it("computes the score again, and refuses as REST does", async () => {
     const mutation =
-      "mutation ($id: ID!) { rescoreCrate(id: $id) { submissionUUID status " +
-      "scoredCrateIdentifier } }";
-    const asked = await server.graphql<{ rescoreCrate: { submissionUUID: string } }>(
+      "mutation ($id: ID!) { rescoreCrate(input: { id: $id }) { submission { id status task " +
+      "record { id } } } }";
+    const asked = await server.graphql<{ rescoreCrate: { submission: { id: string } } }>(
       mutation,
       { id },
       ada.token,
     );
     expect(asked.body.data.rescoreCrate).toMatchObject({
-      status: "QUEUED",
-      scoredCrateIdentifier: id,
+      submission: { status: "QUEUED", task: "SCORE", record: { id } },
     });
-    expect(await ended(asked.body.data.rescoreCrate.submissionUUID)).toMatchObject({
+    expect(await ended(asked.body.data.rescoreCrate.submission.id)).toMatchObject({
       success: true,
     });
     expect((await server.graphql(mutation, { id })).body.errors![0]!.extensions.code).toBe(

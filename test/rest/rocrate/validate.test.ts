@@ -582,9 +582,9 @@ describe("POST /rocrate/validate", () => {
 describe("planCrate over GraphQL", () => {
   const plan = async (fields: string, argument: string) =>
     (
-      await server.graphql<{ planCrate: Partial<CratePlan> }>(
-        `mutation ($metadata: String) { planCrate(${argument}) { ${fields} } }`,
-        { metadata: JSON.stringify(metadata([{ "@id": "#a" }])) },
+      await server.graphql<{ planCrate: { plan: Partial<CratePlan> } }>(
+        `mutation ($metadata: JSON!) { planCrate(input: { ${argument} }) { plan { ${fields} } } }`,
+        { metadata: metadata([{ "@id": "#a" }]) },
         ada.token,
       )
     ).body;
@@ -592,9 +592,9 @@ describe("planCrate over GraphQL", () => {
     const { data } = await plan(
       "conforms records { kind count } counts { minted } minted { entity kind } warned { " +
         "code severity pointer line fix } refused { code }",
-      "metadata: $metadata",
+      "source: { metadata: $metadata }",
     );
-    expect(data.planCrate).toMatchObject({
+    expect(data.planCrate.plan).toMatchObject({
       conforms: true,
       records: [
         { kind: "RO_CRATE", count: 1 },
@@ -607,7 +607,7 @@ describe("planCrate over GraphQL", () => {
       ],
       refused: [],
     });
-    expect(data.planCrate.warned).toContainEqual(
+    expect(data.planCrate.plan.warned).toContainEqual(
       expect.objectContaining({ code: "TYPE_MISSING", severity: "RECOMMENDED", line: null }),
     );
   });
@@ -617,7 +617,7 @@ describe("planCrate over GraphQL", () => {
       "operations",
       JSON.stringify({
         query:
-          "mutation ($file: Upload!) { planCrate(file: $file) { conforms refused { code file } } }",
+          "mutation ($file: Upload!) { planCrate(input: { source: { archive: $file } }) { plan { conforms refused { code file } } } }",
         variables: { file: null },
       }),
     );
@@ -635,8 +635,10 @@ describe("planCrate over GraphQL", () => {
     expect(answer.body).toMatchObject({
       data: {
         planCrate: {
-          conforms: false,
-          refused: [{ code: "FILE_MISSING", file: "ro-crate-metadata.json" }],
+          plan: {
+            conforms: false,
+            refused: [{ code: "FILE_MISSING", file: "ro-crate-metadata.json" }],
+          },
         },
       },
     });
@@ -646,9 +648,9 @@ describe("planCrate over GraphQL", () => {
       "conforms changes { counts { created changed removed } created { entity kind } " +
         "changed { identifier name differences { pointer kind before after shortened } " +
         "furtherDifferences } removed { identifier } }",
-      "metadata: $metadata, update: true",
+      "source: { metadata: $metadata }, update: true",
     );
-    expect(data.planCrate).toMatchObject({
+    expect(data.planCrate.plan).toMatchObject({
       conforms: true,
       changes: {
         counts: { created: 2, changed: 0, removed: 0 },
@@ -661,12 +663,17 @@ describe("planCrate over GraphQL", () => {
     });
   });
   it("requires exactly one of both, and a token", async () => {
-    for (const none of ["metadata: null", "file: null"])
-      expect(
-        (await server.graphql(`mutation { planCrate(${none}) { conforms } }`, {}, ada.token)).body
-          .errors,
-      ).toMatchObject([{ extensions: { code: "VALIDATION" } }]);
-    const open = await server.graphql('mutation { planCrate(metadata: "{}") { conforms } }');
+    const ask = (source: string, token?: string) =>
+      server.graphql(
+        `mutation { planCrate(input: { source: { ${source} } }) { plan { conforms } } }`,
+        {},
+        token,
+      );
+    for (const none of ["", "metadata: null", "archive: null", 'metadata: {}, archive: "x"'])
+      expect((await ask(none, ada.token)).body.errors?.[0], none).toMatchObject({
+        extensions: { code: "GRAPHQL_VALIDATION_FAILED" },
+      });
+    const open = await ask("metadata: {}");
     expect(open.body.errors).toMatchObject([{ extensions: { code: "NOT_AUTHENTICATED" } }]);
   });
 });

@@ -57,14 +57,14 @@ describe("a schema's properties", () => {
     const { "@id": id } = (await send("POST", { c: sound })).body;
     expect((await send("PUT", wrong, { "@id": id! })).body.detail).toHaveLength(2);
     const over = await server.graphql(
-      `mutation ($p: JSON) { createSchema(input: { name: "S", description: "A schema", ` +
-        `owner: "${ada.id}", properties: $p }) { id } }`,
+      `mutation ($p: JSON) { createSchema(input: { schema: { name: "S", description: "A schema", ` +
+        `owner: "${ada.id}", properties: $p } }) { revision } }`,
       { p: wrong },
       ada.token,
     );
     expect(over.body.errors![0]!.extensions).toMatchObject({
       code: "VALIDATION",
-      detail: [{ loc: ["body", "properties", "a"] }, { loc: ["body", "properties", "b"] }],
+      detail: ["a", "b"].map((name) => ({ loc: ["input", "schema", "properties", name] })),
     });
   });
   it("are reported up to a thousand", async () => {

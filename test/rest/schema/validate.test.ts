@@ -275,8 +275,8 @@ describe("POST /schema/ark:…/validate", () => {
       "operations",
       JSON.stringify({
         query:
-          'mutation ($file: Upload!) { validateTable(schema: "ark:99999/schema-example", ' +
-          "file: $file) { conforms truncated errors { row errorType failedKeyword message } " +
+          'mutation ($file: Upload!) { validateTable(input: { schema: "ark:99999/schema-example", ' +
+          "file: $file }) { conforms truncated errors { row errorType failedKeyword message } " +
           "} }",
         variables: { file: null },
       }),

@@ -55,7 +55,7 @@ describe("a new password", () => {
   );
   it("follows the same rules over GraphQL", async () => {
     const { body } = await server.graphql(
-      "mutation ($input: UserInput!) { createUser(input: $input) { id } }",
+      "mutation ($input: UserInput!) { createUser(input: { user: $input }) { user { id } } }",
       { input: { email: "graph@example.org", password: "password" } },
     );
     expect(body.errors![0]!.extensions).toMatchObject({ code: "VALIDATION" });

@@ -495,7 +495,7 @@ describe("login attempts", () => {
           ).status,
         ).toBe(429);
         const overGraphql = await other.graphql(
-          `mutation { login(username: "nia@example.org", password: "x") { accessToken } }`,
+          `mutation { signIn(input: { username: "nia@example.org", password: "x" }) { token { accessToken } } }`,
         );
         expect(overGraphql.body.errors![0]!.extensions.code).toBe("TOO_MANY_REQUESTS");
         expect((await attempt("someone@example.org")).status).toBe(401);

@@ -5,7 +5,12 @@ import type { FileUpload } from "graphql-upload/processRequest.mjs";
 import { ArgsType, Field, ID, InputType, Int, registerEnumType } from "type-graphql";
 import { invalid, ValidationError } from "../../../errors.js";
 import { RELATIONS } from "../../../model/connections.js";
-import type { Field as ModelField, JsonObject, JsonValue } from "../../../model/field.js";
+import {
+  type Field as ModelField,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+} from "../../../model/field.js";
 import type { Kind, KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import { badStringItem, findBadString } from "../../../model/strings.js";
@@ -18,7 +23,8 @@ import type {
 import { type ListChange, oneOrMany, type RecordPatch } from "../../../services/records/patch.js";
 import type { RecordOrder } from "../../../storage/records/port/selection.js";
 import { checkedPage, PageArguments, USUAL_PAGE } from "./pages.js";
-import { PublicationStatusEnum, RecordKindEnum, scalarOf } from "./records.js";
+import { inputType, oneOf, optional, required } from "./mutations.js";
+import { PublicationStatusEnum, RecordKindEnum } from "./records.js";
 import { DateTime } from "./scalars.js";
 
 enum RecordOrderField {
@@ -241,13 +247,16 @@ export type RecordInput = Record<string, unknown>;
 /** Members of a document that the input types of a kind have a field for. */
 const FIELDS = new Map<KindName, Set<string>>();
 
-/** GraphQL names of the JSON-LD keywords. */
-const INPUT_NAMES: Readonly<Record<string, string>> = { "@type": "type", "@context": "context" };
-const INPUT_KEYWORDS: Readonly<Record<string, string>> = {
-  id: "@id",
-  type: "@type",
-  context: "@context",
+/** Members that GraphQL has under another name, as its queries have them. */
+const INPUT_NAMES: Readonly<Record<string, string>> = {
+  "@type": "type",
+  "@context": "context",
+  evidencegraphs: "evidenceGraphs",
+  rocrates: "roCrates",
+  software: "softwares",
 };
+const MEMBERS = new Map(Object.entries(INPUT_NAMES).map(([name, shown]) => [shown, name]));
+const memberOf = (graphqlName: string): string => MEMBERS.get(graphqlName) ?? graphqlName;
 
 @InputType({ description: "Changes a list: `set` replaces it; `remove` and `add` change entries." })
 class ListPatch {
@@ -280,108 +289,125 @@ function inputFields(kind: Kind): [graphqlName: string, name: string, field: Mod
     const graphqlName = INPUT_NAMES[name] ?? name;
     const taken =
       graphqlName === "additionalProperties" || (kind.name === "schema" && name === "type");
-    return field.computed || taken ? [] : [[graphqlName, name, field]];
+    return field.computed || field.deprecated !== undefined || taken
+      ? []
+      : [[graphqlName, name, field]];
   });
 }
 
 /** Links to one or several records: a list in GraphQL, which takes one value for a list of one. */
 const isIdList = ({ json, link }: ModelField): boolean => json === "stringOrList" && link === true;
 const isList = (field: ModelField): boolean => field.json === "stringList" || isIdList(field);
+const isReference = ({ ark, link }: ModelField): boolean => ark === true || link === true;
 
 /** A required field that may be null says nothing when it is null: clients may leave it out. */
 const mustBeGiven = (field: ModelField): boolean =>
   field.required && !field.nullable && field.const === undefined;
 
-function inputTypeOf(name: string, field: ModelField): unknown {
-  if (isIdList(field)) return [ID];
-  return name === "@type" || field.json === "stringOrList" ? GraphQLJSON : scalarOf(field)();
+const TextOrListInput = oneOf(
+  "TextOrListInput",
+  "A text or a list of texts, where the two mean different things: of a command the text is a line " +
+    "for the shell, the list the arguments of the program.",
+  {
+    text: optional<string>(String, "One text."),
+    list: optional<string[]>([String], "A list of texts."),
+  },
+);
+const isTextOrList = ({ json, link }: ModelField): boolean => json === "stringOrList" && !link;
+
+function inputTypeOf(field: ModelField): unknown {
+  const text = isReference(field) ? ID : String;
+  if (isTextOrList(field)) return TextOrListInput;
+  if (field.json === "string") return text;
+  if (["stringList", "stringOrList", "types"].includes(field.json)) return [text];
+  return field.json === "boolean" ? Boolean : GraphQLJSON;
 }
 
-/** An input type without fields, and what adds them. */
-function inputClass(
-  name: string,
-  description: string,
-): {
-  type: new () => object;
-  add: (field: string, of: unknown, about: string, nullable?: boolean, deprecated?: string) => void;
-} {
-  const type = class {};
-  Object.defineProperty(type, "name", { value: name });
-  InputType(name, { description })(type);
-  return {
-    type,
-    add: (field, of, about, nullable = true, deprecated) =>
-      Field((() => of) as never, {
-        nullable,
-        description: about,
-        ...(deprecated === undefined ? {} : { deprecationReason: deprecated }),
-      })(type.prototype, field),
-  };
+/** The value of a member of a document, from that of its input field. */
+function memberValue(field: ModelField | undefined, value: JsonValue): JsonValue {
+  if (!field || !isTextOrList(field) || !isObject(value)) return oneOrMany(field, value);
+  return value["text"] ?? value["list"] ?? null;
 }
 
-/** Input type of each kind that clients can write: of a new record, and of a whole replacement. */
-export const INPUT_TYPES = Object.fromEntries(
+/** Input type of the document of each kind that clients can write. */
+export const DOCUMENT_TYPES = Object.fromEntries(
   WRITABLE.map((kind) => {
-    const { type, add } = inputClass(`${kind.typeName}Input`, kind.description);
-    add("id", ID, "Identifier; minted when absent. A replacement must name it.");
-    for (const [graphqlName, name, field] of inputFields(kind))
-      add(
+    const members = Object.fromEntries(
+      inputFields(kind).map(([graphqlName, , field]) => [
         graphqlName,
-        inputTypeOf(name, field),
-        field.description,
-        !mustBeGiven(field),
-        field.deprecated,
-      );
-    add("additionalProperties", GraphQLJSON, "Further members of the document, as a JSON object.");
+        (mustBeGiven(field) ? required : optional)(inputTypeOf(field), field.description),
+      ]),
+    );
     FIELDS.set(kind.name, new Set(["@id", ...inputFields(kind).map(([, name]) => name)]));
-    return [kind.name, type];
+    return [
+      kind.name,
+      inputType(`${kind.typeName}Input`, kind.description, {
+        ...members,
+        additionalProperties: optional(
+          GraphQLJSON,
+          "Further members of the document, as a JSON object.",
+        ),
+      }),
+    ];
   }),
-) as unknown as Partial<Record<KindName, new () => RecordInput>>;
+) as Partial<Record<KindName, new () => RecordInput>>;
 
-/** Input of an update: which record, what changes, and which state the client knows. */
-export interface UpdateInput {
-  id: string;
-  patch: RecordInput;
-  expectedRevision?: number | null;
-}
-const EXPECTED = "Refused when the record has changed since.";
-
-/** Input type of the update of each kind: fields that the patch leaves out stay. */
-export const UPDATE_TYPES = Object.fromEntries(
+/** Input types of the changes of each kind: fields that a patch leaves out stay. */
+export const PATCH_TYPES = Object.fromEntries(
   WRITABLE.map((kind) => {
-    const patch = inputClass(
-      `${kind.typeName}Patch`,
-      "What changes: an absent field stays, null clears it.",
-    );
-    for (const [graphqlName, name, field] of inputFields(kind)) {
-      const list = isIdList(field) ? IdListPatch : ListPatch;
-      const of = isList(field) ? list : inputTypeOf(name, field);
-      if (name !== "@type") patch.add(graphqlName, of, field.description, true, field.deprecated);
-    }
-    patch.add(
-      "additionalProperties",
-      GraphQLJSON,
-      "Further members that change, as a JSON Merge Patch: null removes a member.",
-    );
-    const update = inputClass(
-      `Update${kind.typeName}Input`,
-      `Changes parts of a record of kind ${kind.typeName}.`,
-    );
-    update.add("id", ID, "Record to change.", false);
-    update.add("patch", patch.type, "What changes.", false);
-    update.add("expectedRevision", Int, EXPECTED);
-    return [kind.name, update.type];
+    const members = inputFields(kind).flatMap(([graphqlName, name, field]) => {
+      const list = isReference(field) ? IdListPatch : ListPatch;
+      const type = isList(field) ? list : inputTypeOf(field);
+      return name === "@type" ? [] : [[graphqlName, optional(type, field.description)] as const];
+    });
+    return [
+      kind.name,
+      inputType(`${kind.typeName}Patch`, "What changes: an absent field stays, null clears it.", {
+        ...Object.fromEntries(members),
+        additionalProperties: optional(
+          GraphQLJSON,
+          "Further members that change, as a JSON Merge Patch: null removes a member.",
+        ),
+      }),
+    ];
   }),
-) as unknown as Partial<Record<KindName, new () => UpdateInput>>;
+) as Partial<Record<KindName, new () => RecordInput>>;
 
-@InputType({ description: "Changes parts of a record of any kind." })
-export class UpdateRecordInput {
-  @Field(() => ID, { description: "Record to change." }) id!: string;
-  @Field(() => GraphQLJSON, {
-    description: "JSON Merge Patch (RFC 7396) of the document: null removes a member.",
-  })
-  patch!: JsonValue;
-  @Field(() => Int, { nullable: true, description: EXPECTED }) expectedRevision?: number | null;
+/** Words with which services begin the place of an error, and REST has. */
+export const REST_PLACES: readonly unknown[] = ["body", "query", "path"];
+
+/**
+ * Has validation errors name arguments of GraphQL: what services call `body` is the argument `at`,
+ * a document of the kind where one is named.
+ */
+export async function placed<T>(
+  at: readonly string[],
+  work: () => Promise<T>,
+  kind?: KindName,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    throw new ValidationError(
+      error.items.map((item) => ({ ...item, loc: argumentPath(item.loc, at, kind) })),
+    );
+  }
+}
+
+function argumentPath(
+  loc: readonly (string | number)[],
+  at: readonly string[],
+  kind: KindName | undefined,
+): (string | number)[] {
+  const [first, name, ...rest] = loc;
+  if (!REST_PLACES.includes(first)) return [...loc];
+  if (name === undefined) return [...at];
+  if (name === "@id") return [at[0]!, "id", ...rest];
+  if (kind === undefined || name === "additionalProperties") return [...at, name, ...rest];
+  return FIELDS.get(kind)!.has(String(name))
+    ? [...at, INPUT_NAMES[name] ?? name, ...rest]
+    : [...at, "additionalProperties", name, ...rest];
 }
 
 /**
@@ -390,18 +416,26 @@ export class UpdateRecordInput {
  * @throws ValidationError where a JSON body would be refused; multipart requests are parsed less
  * strictly
  */
-export function documentOf(kind: KindName, input: RecordInput, maxDepth: number): JsonObject {
+export function documentOf(
+  kind: KindName,
+  { id, document: input }: { id?: string | null | undefined; document: RecordInput },
+  maxDepth: number,
+): JsonObject {
   const { additionalProperties, ...declared } = input;
   const { fields } = KINDS[kind];
   const stated = Object.entries(declared)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]): [string, JsonValue] => {
-      const member = INPUT_KEYWORDS[name] ?? name;
-      return [member, oneOrMany(fields[member], value as JsonValue)];
+      const member = memberOf(name);
+      return [member, memberValue(fields[member], value as JsonValue)];
     });
   const more = membersOf(kind, additionalProperties ?? {});
   // fromEntries: `__proto__` is a key like any other.
-  const document = Object.fromEntries([...stated, ...Object.entries(more)]);
+  const document = Object.fromEntries([
+    ...(id == null ? [] : [["@id", id] as [string, JsonValue]]),
+    ...stated,
+    ...Object.entries(more),
+  ]);
   const only = fields["@type"]?.const;
   if (only !== undefined && !Object.hasOwn(document, "@type")) document["@type"] = only;
   for (const [name, field] of Object.entries(fields))
@@ -420,8 +454,9 @@ export function patchOf(kind: KindName, input: RecordInput, maxDepth: number): R
   const lists: Record<string, ListChange> = {};
   for (const [graphqlName, value] of Object.entries(declared)) {
     if (value === undefined) continue;
-    const name = INPUT_KEYWORDS[graphqlName] ?? graphqlName;
-    if (value === null || !isList(KINDS[kind].fields[name]!)) fields[name] = value as JsonValue;
+    const name = memberOf(graphqlName);
+    const field = KINDS[kind].fields[name]!;
+    if (value === null || !isList(field)) fields[name] = memberValue(field, value as JsonValue);
     else {
       const { set, add, remove } = value as ListPatch;
       if (set !== undefined && (add ?? remove) != null)
@@ -501,6 +536,10 @@ export async function withUpload<T>(
   const stream = createReadStream();
   try {
     return await use({ stream, name: filename, mediaType: mimetype });
+  } catch (error) {
+    // The form is at fault, not an argument.
+    if (error === stream.errored) await placed(["form"], () => Promise.reject(error));
+    throw error;
   } finally {
     stream.destroy();
     await finished(stream).catch(() => undefined);

@@ -321,14 +321,19 @@ export const creatorOf = (
   { id, name }: Pick<Creator, "id" | "name">,
   ark: string | undefined,
 ): Creator => ({ id, name, record: (_args, context) => storedNode(ark, context) });
+/** What `node(id)` finds beside records, told by a member that only it has. */
+const OTHER_NODES = { submissionUUID: "Submission", usedAt: "AccessToken" };
 
 /** An object with an identifier that `node(id)` finds. */
 @InterfaceType("Node", {
-  description: "Anything with an identifier.",
-  resolveType: (value: RecordNode) => value.typeName,
+  description: "Anything with an identifier: a record, a submission, an access token.",
+  resolveType: (value: object) =>
+    value instanceof RecordNode
+      ? value.typeName
+      : Object.entries(OTHER_NODES).find(([member]) => member in value)![1],
 })
 export abstract class Node {
-  @Field(() => ID, { description: "ARK, as stored." })
+  @Field(() => ID, { description: "Of a record its ARK, as stored." })
   get id(): string {
     return "";
   }

@@ -145,7 +145,7 @@ async function changeGroups(request: PageRequest): Promise<Page | Redirect> {
     else if (form.get("action") === "remove") await ask(RemoveGroupMemberDocument, { group, user });
     else
       await ask(CreateGroupDocument, {
-        input: {
+        group: {
           name: form.get("name") ?? "",
           description: form.get("description") ?? "",
           owner: viewer!.id,

@@ -245,9 +245,9 @@ async function changeProfile(request: PageRequest): Promise<Page | Redirect> {
       name: form.get("token") ?? "",
       expiresAt: form.get("expires") || null,
     });
-    const { secret, token } = createAccessToken;
+    const { secret, accessToken } = createAccessToken;
     form.delete("token");
-    return await profile(request, { secret: { name: token.name, secret } });
+    return await profile(request, { secret: { name: accessToken.name, secret } });
   } catch (error) {
     return profile(request, { problem: { of, ...problemOf(error) } });
   }

@@ -10,6 +10,7 @@ import {
   MyRecordsDocument,
   type MyRecordsQuery,
   type MyRecordsQueryVariables,
+  type OutcomeRowFragment,
   PublishRecordsDocument,
   ReserveDoiDocument,
   TransferRecordsDocument,
@@ -37,6 +38,9 @@ interface Row {
   message: string | null;
 }
 
+const rowsOf = (outcomes: readonly OutcomeRowFragment[]): Row[] =>
+  outcomes.map(({ id, done, error }) => ({ id, done, message: error?.message ?? null }));
+
 /** An action: `done` follows the number of records that it was done to. */
 interface Action {
   label: string;
@@ -57,7 +61,8 @@ async function setStatus(
   publicationStatus: "PUBLISHED" | "EMBARGOED" | "ARCHIVED",
   more: { embargoedUntil?: string } | GivenWithdrawal = {},
 ): Promise<readonly Row[]> {
-  return (await ask(PublishRecordsDocument, { ids, publicationStatus, ...more })).publishRecords;
+  const variables = { ids, publicationStatus, ...more };
+  return rowsOf((await ask(PublishRecordsDocument, variables)).publishRecords.results);
 }
 
 const PUBLISH: Action = {
@@ -144,7 +149,7 @@ const WITHDRAW: Action = {
   ...withdrawing(
     "Their pages stay and say why. This cannot be undone.",
     async ({ ask }, ids, why) =>
-      (await ask(WithdrawRecordsDocument, { ids, ...why })).deleteRecords,
+      rowsOf((await ask(WithdrawRecordsDocument, { ids, ...why })).deleteRecords.results),
   ),
 };
 
@@ -163,7 +168,7 @@ const HAND_OVER: Action = {
   async run({ ask, form }, ids) {
     const owner = textOf(form, "owner");
     if (owner === null) throw new ServiceError("BAD_REQUEST", "Name the new owner.");
-    return (await ask(TransferRecordsDocument, { ids, owner })).transferRecords;
+    return rowsOf((await ask(TransferRecordsDocument, { ids, owner })).transferRecords.results);
   },
 };
 

@@ -13,16 +13,18 @@ import {
 
 /** What a submission does, and where its result is. */
 function subjectOf(row: SubmissionRowFragment): { text: string; href: string | null } {
-  const jobs: readonly (readonly [string | null, string])[] = [
-    [row.computationIdentifier, "Run of a computation"],
-    [row.evidenceGraphIdentifier, "Evidence graph"],
-    [row.scoredCrateIdentifier, "AI-readiness score"],
-    [row.doiRecordIdentifier, "Registration of a DOI"],
-  ];
-  for (const [id, text] of jobs) if (id !== null) return { text, href: recordPath(id) };
-  if (row.embeddingsModel !== null) return { text: "Vectors for search", href: null };
-  return { text: "Upload of a crate", href: `/upload/${row.submissionUUID}` };
+  const href = row.task === "CRATE" ? `/upload/${row.id}` : row.record && recordPath(row.record.id);
+  return { text: TASKS[row.task], href };
 }
+
+const TASKS: Readonly<Record<SubmissionRowFragment["task"], string>> = {
+  CRATE: "Upload of a crate",
+  COMPUTATION: "Run of a computation",
+  EVIDENCE_GRAPH: "Evidence graph",
+  SCORE: "AI-readiness score",
+  DOI: "Registration of a DOI",
+  EMBEDDINGS: "Vectors for search",
+};
 
 /** What a form sends about a submission. */
 interface SubmissionActions {
@@ -97,14 +99,14 @@ function SubmissionAction({
   row: SubmissionRowFragment;
   actions: SubmissionActions;
 }) {
-  const isUpload = subjectOf(row).href?.startsWith("/upload/") === true;
+  const isUpload = row.task === "CRATE";
   if (row.completed && !row.retryable)
     return !row.success && isUpload ? (
       <span class="quiet">The archive is not stored any more: {otherwise}</span>
     ) : null;
   return (
     <Form csrf={csrf}>
-      <input type="hidden" name="submission" value={row.submissionUUID} />
+      <input type="hidden" name="submission" value={row.id} />
       {row.completed ? (
         <button class="secondary" name="action" value="retry">
           Retry
