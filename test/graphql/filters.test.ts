@@ -285,7 +285,7 @@ describe("records by filter", () => {
     expect(await ids(filter, by("SCORE", "DESC"))).toEqual([empty, table]);
     const refused = await ask({ filter, ...by("SCORE") }, null, "datasets");
     expect(refused.errors).toMatchObject([
-      { extensions: { code: "VALIDATION", detail: [{ loc: ["query", "orderBy"] }] } },
+      { extensions: { code: "VALIDATION", detail: [{ loc: ["orderBy"] }] } },
     ]);
     expect((await ask({ ...by("SCORE") }, null, "roCrates")).errors).toBeUndefined();
     for (const field of ["NAME", "SIZE", "SCORE"])

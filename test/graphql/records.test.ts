@@ -253,7 +253,7 @@ describe.each(WRITABLE)("a %s", (kind) => {
     const remove = (token: string | undefined, more = "") =>
       server.graphql<{ deleteRecord: JsonObject }>(
         `mutation ($id: ID!) { deleteRecord(input: { id: $id, reason: "r"${more} }) { revision ` +
-          "record { id name deletedAt deletedBy deleteReason } } }",
+          "record { id name tombstone { at by { id } reason } } } }",
         { id: body["@id"] },
         token,
       );
@@ -267,9 +267,7 @@ describe.each(WRITABLE)("a %s", (kind) => {
       record: {
         id: body["@id"],
         name: null,
-        deletedAt: expect.any(String),
-        deletedBy: ada.id,
-        deleteReason: "r",
+        tombstone: { at: expect.any(String), by: { id: ada.id }, reason: "r" },
       },
     });
     expect(
