@@ -71,7 +71,10 @@ export const BOUNDS = {
     1_000,
     "How often the size of the output of a running computation is checked.",
   ),
-  GRAPHQL_MAX_DEPTH: count(15, "Deepest nesting of a GraphQL document."),
+  GRAPHQL_MAX_DEPTH: count(
+    15,
+    "Deepest nesting of a GraphQL document; a connection and its nodes are one level.",
+  ),
   GRAPHQL_MAX_DOCUMENT_BYTES: bytes(
     64 * 2 ** 10,
     "Longest GraphQL document, in UTF-8; its variables are bounded by MAX_BODY_BYTES and " +

@@ -4,8 +4,13 @@ import {
   type ASTVisitor,
   BREAK,
   type FieldNode,
+  getNamedType,
   GraphQLError,
+  type GraphQLNamedType,
+  isInterfaceType,
+  isObjectType,
   Kind,
+  type NamedTypeNode,
   type SelectionSetNode,
   type ValidationContext,
   type ValidationRule,
@@ -36,7 +41,23 @@ interface Place {
   level: number;
   nesting: number;
   isIntrospection: boolean;
+  /** Undefined where the schema has no such field; the rules of the specification refuse that. */
+  type: GraphQLNamedType | undefined;
+  /** The entries of a page. */
+  isEdge: boolean;
 }
+
+/** The type of a field of an object or interface. */
+const typeOf = (
+  type: GraphQLNamedType | undefined,
+  field: string,
+): GraphQLNamedType | undefined => {
+  const found = isObjectType(type) || isInterfaceType(type) ? type.getFields()[field] : undefined;
+  return found && getNamedType(found.type);
+};
+
+const isConnection = (type: GraphQLNamedType | undefined): boolean =>
+  typeOf(type, "edges") !== undefined && typeOf(type, "pageInfo") !== undefined;
 
 /** Visits the selections of a document, those of fragments at each place where they are spread. */
 class Selections {
@@ -73,6 +94,11 @@ class Selections {
         level: 0,
         nesting: 0,
         isIntrospection,
+        type:
+          definition.kind === Kind.FRAGMENT_DEFINITION
+            ? this.#typeNamed(definition.typeCondition.name.value)
+            : (context.getSchema().getRootType(definition.operation) ?? undefined),
+        isEdge: false,
       });
       this.aliases = Math.max(this.aliases, this.#counted.aliases);
       for (const name of ["__schema", "__type"] as const)
@@ -92,7 +118,8 @@ class Selections {
       this.#visited++;
       if (this.#isOver) break;
       if (selection.kind === Kind.FIELD) this.#visitField(selection, inside, most);
-      else if (selection.kind === Kind.INLINE_FRAGMENT) this.#visit(selection.selectionSet, inside);
+      else if (selection.kind === Kind.INLINE_FRAGMENT)
+        this.#visit(selection.selectionSet, this.#within(inside, selection.typeCondition));
       else this.#visitFragment(selection.name.value, inside);
     }
     this.isRepetitive ||= this.#isOver;
@@ -110,12 +137,26 @@ class Selections {
       return;
     }
     const begins = name.value.startsWith("__") && !place.isIntrospection;
+    const type = typeOf(place.type, name.value);
+    // A connection, its edges or nodes, and their node are one level.
+    const isEdge = name.value === "edges" && isConnection(place.type);
+    const isEntry = isEdge || (name.value === "nodes" && isConnection(place.type));
+    const isNode = name.value === "node" && place.isEdge;
     this.#visit(
       selectionSet,
       begins
-        ? { path, level: 0, nesting: 0, isIntrospection: true }
-        : { ...place, path, level: place.level + 1 },
+        ? { path, level: 0, nesting: 0, isIntrospection: true, type: undefined, isEdge: false }
+        : { ...place, path, level: place.level + (isEntry || isNode ? 0 : 1), type, isEdge },
     );
+  }
+
+  #typeNamed(name: string): GraphQLNamedType | undefined {
+    return this.#context.getSchema().getType(name);
+  }
+
+  /** The same place, of the type that a fragment is about. */
+  #within(place: Place, condition: NamedTypeNode | undefined): Place {
+    return condition ? { ...place, type: this.#typeNamed(condition.name.value) } : place;
   }
 
   #visitFragment(name: string, place: Place): void {
@@ -124,7 +165,7 @@ class Selections {
     // The rules of the specification refuse a cycle, and a fragment that does not exist.
     if (!fragment || this.#spread.has(name)) return;
     this.#spread.add(name);
-    this.#visit(fragment.selectionSet, place);
+    this.#visit(fragment.selectionSet, this.#within(place, fragment.typeCondition));
     this.#spread.delete(name);
   }
 

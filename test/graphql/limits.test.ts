@@ -37,6 +37,27 @@ describe("a document", () => {
       ),
     ).toBe("answered");
   });
+  it("counts a connection with its edges, nodes and their node as one level", async () => {
+    const links = (depth: number, open: string, close: string): string =>
+      `{ record(id: "x") { ${`related(relation: HAS_PART, first: 1) { ${open} `.repeat(depth)} id ${`${close} } `.repeat(depth)} } }`;
+    for (const [open, close] of [
+      ["nodes {", "}"],
+      ["edges { node {", "} }"],
+      ["... on RecordConnection { edges { ... on RecordEdge { node { ... on Record {", "} } } } }"],
+    ] as const) {
+      expect(await refused(links(6, open, close)), open).toBe("answered");
+      expect(await refused(links(7, open, close)), open).toContain("GRAPHQL_MAX_DEPTH");
+    }
+    const spread = (depth: number) =>
+      `{ record(id: "x") { ...P } } fragment P on Record { related(relation: HAS_PART, first: 1) {
+        ...Q } } fragment Q on RecordConnection { nodes ${"{ owner ".repeat(depth)} { id } ${"}".repeat(depth)} }`;
+    expect(await refused(spread(5))).toBe("answered");
+    expect(await refused(spread(6))).toContain("GRAPHQL_MAX_DEPTH");
+    // Fields of these names elsewhere are levels as any other.
+    expect(await refused(`{ node(id: "x") { ... on Record ${nested(7).slice(17)} }`)).toContain(
+      "GRAPHQL_MAX_DEPTH",
+    );
+  });
   it("may ask for __schema once and for __type once, counting those in fragments", async () => {
     const type = (name: string) => `${name}: __type(name: "Dataset") { name }`;
     expect(await refused(`{ __schema { queryType { name } } ${type("a")} }`)).toBe("answered");
