@@ -30,9 +30,8 @@ const COSTS: ReadonlyMap<string, number> = new Map([
   ["ROCrate.recordCounts", 10],
   ["ROCrate.datasheet", 10],
   ["ROCrate.metadata", 100],
-  // Up to hundreds of nodes are read and placed.
-  ["evidencePicture", 100],
-  ["evidenceNearby", 20],
+  // Of a picture up to hundreds of nodes are read and placed.
+  ["Evidence.as", 100],
   // A file is opened and read.
   ["preview", 50],
   ["ROCrate.folder", 10],
@@ -103,7 +102,7 @@ export function costOf(
         Math.max(1, Math.min(page, there)) * Math.max(1, below) + (counted ? COUNTED_LINKS : 0)
       );
     }
-    const own = COSTS.get(field.name) ?? COSTS.get(`${type.name}.${field.name}`);
+    const own = COSTS.get(`${type.name}.${field.name}`) ?? COSTS.get(field.name);
     return below + (own ?? (isRecord(inner as GraphQLCompositeType) ? 1 : 0));
   };
   const selects = ({ selectionSet }: { selectionSet?: SelectionSetNode }, name: string): boolean =>
