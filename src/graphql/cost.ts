@@ -36,9 +36,8 @@ const COSTS: ReadonlyMap<string, number> = new Map([
   ["ROCrate.recordCounts", 10],
   ["ROCrate.datasheet", 10],
   ["ROCrate.metadata", 100],
-  // Up to hundreds of nodes are read and placed.
-  ["evidencePicture", 100],
-  ["evidenceNearby", 20],
+  // Of a picture up to hundreds of nodes are read and placed.
+  ["Evidence.as", 100],
   // A file is opened and read.
   ["preview", 50],
   ["ROCrate.folder", 10],
@@ -112,7 +111,7 @@ export function costOf(
         selecting
       );
     }
-    const own = COSTS.get(field.name) ?? COSTS.get(`${type.name}.${field.name}`);
+    const own = COSTS.get(`${type.name}.${field.name}`) ?? COSTS.get(field.name);
     return below + selecting + (own ?? (isRecord(inner as GraphQLCompositeType) ? 1 : 0));
   };
   const selects = ({ selectionSet }: { selectionSet?: SelectionSetNode }, name: string): boolean =>

@@ -26,7 +26,6 @@ import {
 } from "./resolvers/crate-resolver.js";
 import { DoiResolver } from "./resolvers/doi-resolver.js";
 import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver.js";
-import { EvidencePictureResolver } from "./resolvers/evidence-picture-resolver.js";
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
 import { DanglingResolver, KIND_FIELDS, LinksResolver } from "./resolvers/kind-resolver.js";
 import { HealthResolver, SearchResolver } from "./resolvers/query-resolver.js";
@@ -78,7 +77,6 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     DoiResolver,
     ComputationResolver,
     EvidenceResolver,
-    EvidencePictureResolver,
     LineageResolver,
     ValidationResolver,
     ShapeReportResolver,

@@ -1,7 +1,6 @@
 import { invalid } from "../errors.js";
 import { signedIn } from "../graphql/resolvers/context.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
-import { EvidencePictureResolver } from "../graphql/resolvers/evidence-picture-resolver.js";
 import { EvidenceResolver } from "../graphql/resolvers/evidence-resolver.js";
 import { formatNamed, preferred } from "../http/negotiation.js";
 import { sendBytes, sendJson, streamBytes } from "../http/reply.js";
@@ -54,8 +53,7 @@ const HEADERS = { "Cache-Control": "no-store", Vary: "Accept" };
 async function sendPicture(request: RestRequest): Promise<void> {
   const { req, res, context } = request;
   const asked = { ark: arkOf(request), ...evidenceParameters(request.query) };
-  const file = { form: "file", base: context.deps.baseUrl() } as const;
-  const { drawn, graph } = await pictures.draw(asked, file, context);
+  const { drawn, graph } = await evidence.draw(asked, context);
   sendBytes(req, res, Buffer.from(drawn.svg), {
     type: "image/svg+xml; charset=utf-8",
     headers: { ...HEADERS, ...cut(request, graph), "Content-Security-Policy": PICTURE_POLICY },
@@ -87,7 +85,6 @@ function cut(request: RestRequest, { truncated, cursor }: EvidenceGraph): Record
 }
 
 const evidence = new EvidenceResolver();
-const pictures = new EvidencePictureResolver();
 const submissions = new CrateResolver();
 const FRESH = { headers: { "Cache-Control": "no-store" } };
 

@@ -1,7 +1,10 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { ComponentChildren } from "preact";
+import type { Ark } from "../identifiers/ark.js";
 import type { JsonObject } from "../model/field.js";
 import type { Caller } from "../services/access/rules.js";
+import type { DrawnEvidence } from "../services/evidence/picture/drawing.js";
+import type { EvidenceRequest } from "../services/evidence/types.js";
 import type { GraphNames } from "../services/sparql/answer.js";
 import type { TypedDocumentString } from "./document.js";
 
@@ -90,6 +93,17 @@ export interface PageRequest {
    * @throws ServiceError
    */
   sparql(query: SparqlQuery): Promise<SparqlAnswer>;
+  /**
+   * Draws the evidence of a record. `link` is the beginning of the address that groups and further
+   * nodes link to; null: they have no link.
+   * @throws ServiceError, ValidationError as the REST API
+   */
+  drawEvidence(
+    request: Omit<EvidenceRequest, "limit">,
+    link: string | null,
+  ): Promise<DrawnEvidence>;
+  /** Draws what is next to a record. */
+  drawNearby(ark: Ark, link: string): Promise<DrawnEvidence>;
   /** The operations of the REST API. */
   readonly operations: readonly Operation[];
   /** Ends the session. */

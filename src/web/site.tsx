@@ -13,6 +13,7 @@ import type { Deps } from "../services/deps.js";
 import { RecordGone } from "../services/records/find.js";
 import type { TypedDocumentString } from "./document.js";
 import { ViewerDocument } from "./documents.js";
+import { drawEvidence, drawNearby } from "../services/evidence/picture/drawing.js";
 import { asksForPage, Frame, rememberForm, rememberViewer, sendError } from "./frame.js";
 import type {
   CrateUpload,
@@ -236,6 +237,14 @@ export class Site {
       },
       uploadCrate: (options) => this.#access.uploadCrate(req, options),
       sparql: (asked) => this.#access.sparql(req, res, caller, asked),
+      drawEvidence: (asked, groupLink) =>
+        drawEvidence(this.#deps, asked, {
+          form: "page",
+          base: "",
+          ...(groupLink !== null && { groupLink }),
+        }),
+      drawNearby: (ark, groupLink) =>
+        drawNearby(this.#deps, ark, { form: "page", base: "", groupLink }),
       operations: this.#access.operations,
       signOut: () => endSession(this.#deps, req, res),
     };

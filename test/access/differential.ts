@@ -398,15 +398,10 @@ const QUERIES: Record<string, string> = {
   aiReadyScore: "query ($id: ID!) { aiReadyScore(id: $id) { __typename } }",
   impact: "query ($id: ID!) { impact(id: $id) { id total byOwner { owner name } } }",
   evidence:
-    "query ($id: ID!) { evidence(id: $id, direction: BOTH) { document dangling nodes { " +
+    "query ($id: ID!) { evidence(id: $id, direction: BOTH) { document dangling svg: as(format: SVG) nodes { " +
     `${RECORD} } } }`,
   preview:
     "query ($id: ID!) { preview(id: $id) { ... on TextPreview { text } ... on NoPreview { about } } }",
-  evidencePicture:
-    "query ($id: ID!) { evidencePicture(id: $id, direction: BOTH) { svg notDrawn { count } evidence " +
-    "{ document outline { id name assertedBy { id } } } } }",
-  evidenceNearby:
-    "query ($id: ID!) { evidenceNearby(id: $id) { svg evidence { outline { name } } } }",
   supportPath:
     `query ($id: ID!) { supportPath(from: $id, to: "ark:99999/world-deleted") { nodes { ` +
     `${RECORD} } } }`,

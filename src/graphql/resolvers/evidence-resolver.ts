@@ -38,12 +38,13 @@ import {
   edgesOf,
   type ShownEdge,
 } from "../../services/evidence/formats.js";
+import { type DrawnEvidence, drawEvidence } from "../../services/evidence/picture/drawing.js";
 import { requestBuild } from "../../services/evidence/stored/build.js";
-import type {
-  EvidenceDeps,
-  EvidenceGraph,
-  EvidenceRequest,
-  Hidden,
+import {
+  evidenceDeps,
+  type EvidenceGraph,
+  type EvidenceRequest,
+  type Hidden,
 } from "../../services/evidence/types.js";
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
@@ -94,7 +95,8 @@ const FormatEnum = {
   TURTLE: "turtle",
   DOT: "dot",
   MERMAID: "mermaid",
-} as const satisfies Record<string, EvidenceFormat>;
+  SVG: "svg",
+} as const satisfies Record<string, EvidenceFormat | "svg">;
 registerEnumType(FormatEnum, {
   name: "EvidenceFormat",
   description: "Formats of evidence besides JSON-LD, which document has.",
@@ -103,6 +105,7 @@ registerEnumType(FormatEnum, {
     TURTLE: { description: "RDF as Turtle." },
     DOT: { description: "A drawing for Graphviz." },
     MERMAID: { description: "A drawing for Mermaid." },
+    SVG: { description: "A picture. In a graph that is too large like siblings become groups." },
   },
 });
 
@@ -231,6 +234,7 @@ export class EvidenceAnswerType {
   pageInfo!: PageInfo;
   @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
   graph!: EvidenceGraph;
+  asked!: Asked;
 }
 
 @ObjectType("KindCount", { description: "How many records have a kind.", simpleResolvers: true })
@@ -287,7 +291,7 @@ class SupportPathType {
 export type Asked = Omit<EvidenceRequest, "limit"> & { limit?: number };
 
 @ArgsType()
-export class EvidenceArguments {
+class EvidenceArguments {
   @Field(() => ID, { description: "Record that the graph begins at." }) id!: string;
   @Field(() => DirectionEnum, {
     defaultValue: DirectionEnum.UPSTREAM,
@@ -328,7 +332,7 @@ export class EvidenceArguments {
 }
 
 /** The request that arguments state. */
-export const askedIn = ({
+const askedIn = ({
   id,
   direction,
   depth,
@@ -350,12 +354,8 @@ export const askedIn = ({
   ...(expand == null ? {} : { expand }),
 });
 
-/** An evidence graph as GraphQL shows it. `continued`: there are pages before it. */
-export function answerOf(
-  document: EvidenceGraph,
-  context: Context,
-  continued = false,
-): EvidenceAnswerType {
+/** An evidence graph as GraphQL shows it. */
+function answerOf(document: EvidenceGraph, asked: Asked, context: Context): EvidenceAnswerType {
   const groups = [...document["@graph"], ...document.dangling].flatMap(
     ({ count, group, ...each }) =>
       count === undefined
@@ -379,12 +379,13 @@ export function answerOf(
     hidden: { ...NOTHING_HIDDEN, ...document.hidden },
     pageInfo: {
       hasNextPage: document.truncated,
-      hasPreviousPage: continued,
+      hasPreviousPage: asked.cursor !== undefined,
       startCursor: null,
       endCursor: document.cursor ?? null,
     },
     asOf: document.asOf,
     graph: document,
+    asked,
   };
 }
 
@@ -418,6 +419,10 @@ export class EvidenceResolver {
       evidenceDeps(deps),
       deps.config.EVIDENCE_CACHE,
     );
+  }
+  /** The picture that REST answers as a file. */
+  draw(request: Asked, { deps }: Context): Promise<DrawnEvidence> {
+    return drawEvidence(deps, request, { form: "file", base: deps.baseUrl() });
   }
   async exported(graph: EvidenceGraph, format: EvidenceFormat): Promise<string> {
     return EVIDENCE_FORMATS[format].write(graph);
@@ -458,8 +463,8 @@ export class EvidenceResolver {
     @Args(() => EvidenceArguments) asked: EvidenceArguments,
     @Ctx() context: Context,
   ): Promise<EvidenceAnswerType> {
-    const document = await this.query(askedIn(asked), context);
-    return answerOf(document, context, asked.after != null);
+    const request = askedIn(asked);
+    return answerOf(await this.query(request, context), request, context);
   }
 
   @FieldResolver(() => GraphQLJSON, {
@@ -543,12 +548,17 @@ export class EvidenceResolver {
 
   @FieldResolver(() => String, { description: "The same in another format, as text." })
   async as(
-    @Root() { graph }: EvidenceAnswerType,
-    @Arg("format", () => FormatEnum, { description: "The format." }) format: EvidenceFormat,
-    @Ctx() { budget }: Context,
+    @Root() { graph, asked }: EvidenceAnswerType,
+    @Arg("format", () => FormatEnum, { description: "The format." })
+    format: EvidenceFormat | "svg",
+    @Ctx() context: Context,
   ): Promise<string> {
+    const { budget } = context;
     await budget.countJson(graph["@graph"]);
-    const text = await this.exported(graph, format);
+    const text =
+      format === "svg"
+        ? (await this.draw(asked, context)).drawn.svg
+        : await this.exported(graph, format);
     budget.weigh(text.length);
     return text;
   }
@@ -676,17 +686,8 @@ const whole = (request: Asked, limit: number): EvidenceRequest => ({
   ...request,
   limit: request.limit ?? limit,
 });
-export const evidenceDeps = ({ records, queries, config }: Context["deps"]): EvidenceDeps => ({
-  records,
-  queries,
-  wait: config.INDEX_WAIT,
-  timeout: config.QUERY_TIMEOUT,
-});
 
-export function nodesOf(
-  ids: readonly string[],
-  { budget, loaders }: Context,
-): Promise<RecordNode[]> {
+function nodesOf(ids: readonly string[], { budget, loaders }: Context): Promise<RecordNode[]> {
   budget.spend(ids.length);
   return Promise.all(ids.map((id) => loaders.node(id)));
 }

@@ -11,6 +11,7 @@ import {
   type ProvenanceName,
 } from "../../model/provenance.js";
 import type { QueryEngine } from "../../storage/graph/port.js";
+import type { Deps } from "../deps.js";
 import type { RecordStore } from "../../storage/records/port.js";
 import { checkOneOf, listOf, type QueryStrings, wholeNumber } from "../query-parameters.js";
 
@@ -196,6 +197,17 @@ export interface EvidenceDeps {
   /** ms for one query (QUERY_TIMEOUT). */
   timeout?: number;
 }
+
+export const evidenceDeps = ({
+  records,
+  queries,
+  config,
+}: Pick<Deps, "records" | "queries" | "config">): EvidenceDeps => ({
+  records,
+  queries,
+  wait: config.INDEX_WAIT,
+  timeout: config.QUERY_TIMEOUT,
+});
 
 const link = (curie: string): Record<string, string> => ({ "@id": curie, "@type": "@id" });
 

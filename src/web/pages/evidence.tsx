@@ -1,7 +1,10 @@
 import { nameText } from "../../model/labels.js";
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../errors.js";
-import { MAX_EXPANDED } from "../../services/evidence/types.js";
+import { type EvidenceLine, evidenceLines } from "../../services/evidence/picture/drawing.js";
+import type { DrawnPicture } from "../../services/evidence/picture/svg.js";
+import { type EvidenceGraph, MAX_EXPANDED } from "../../services/evidence/types.js";
+import { askedArk } from "../../services/records/find.js";
 import { assetUrl } from "../assets.js";
 import { Empty, Notice, Section, When } from "../components.js";
 import { KindLabel, RecordLink, StatusBadge } from "../record-components.js";
@@ -9,13 +12,11 @@ import {
   EvidenceDocument,
   EvidencePathDocument,
   type EvidencePathQuery,
-  type EvidenceQuery,
-  type EvidenceQueryVariables,
   ImpactDocument,
   type ImpactQuery,
   type RecordKind,
 } from "../documents.js";
-import { kindOf } from "../format.js";
+import { kindOf, type Names, namesOf } from "../format.js";
 import { counted, countText, kindText, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { recordPath, withQuery } from "../paths.js";
@@ -25,7 +26,7 @@ const COLLAPSE = 4;
 const DEPTHS = ["1", "2", "3", "5", ""] as const;
 const IMPACT_PAGE = 200;
 
-type Direction = EvidenceQueryVariables["direction"];
+type Direction = "UPSTREAM" | "DOWNSTREAM" | "BOTH";
 const DIRECTIONS: readonly (readonly [Direction, string])[] = [
   ["BOTH", "where it came from and what it supports"],
   ["UPSTREAM", "where it came from"],
@@ -93,27 +94,36 @@ async function evidencePage(request: PageRequest): Promise<Page> {
   const view = viewOf(query);
   const id = params["ark"]!;
   const link = addressOf(id, view);
-  const { record, evidencePicture } = await ask(EvidenceDocument, {
-    id,
-    direction: view.direction,
-    depth: view.depth === "" ? null : Number(view.depth),
-    assertedBy: view.owner ? "OWNER" : "ANYONE",
-    collapse: view.siblings === "grouped" ? COLLAPSE : null,
-    expand: view.expand,
-    kinds: view.kinds.length === 0 ? null : view.kinds,
-    groupLink:
-      view.expand.length < MAX_EXPANDED ? `${link}${link.includes("?") ? "&" : "?"}expand=` : null,
-    outline: view.direction === "DOWNSTREAM" ? "DOWNSTREAM" : "UPSTREAM",
-  });
+  const expandLink = `${link}${link.includes("?") ? "&" : "?"}expand=`;
+  const [{ record }, { drawn, graph }] = await Promise.all([
+    ask(EvidenceDocument, { id }),
+    request.drawEvidence(
+      {
+        ark: askedArk(id),
+        direction: view.direction.toLowerCase() as Lowercase<Direction>,
+        assertedBy: view.owner ? "owner" : "anyone",
+        expand: view.expand,
+        ...(view.depth === "" ? {} : { depth: Number(view.depth) }),
+        ...(view.siblings === "grouped" ? { collapse: COLLAPSE } : {}),
+        ...(view.kinds.length === 0 ? {} : { kinds: view.kinds.map(kindOf) }),
+      },
+      view.expand.length < MAX_EXPANDED ? expandLink : null,
+    ),
+  ]);
+  const lines = evidenceLines(graph, view.direction === "DOWNSTREAM");
+  const owners = await namesOf(
+    ask,
+    lines.flatMap((line) => (line.thirdParty ? line.owners : [])),
+  );
   if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
   const name = nameText(record);
   const to = (query.get("to") ?? "").trim();
   return {
     title: `Evidence of ${shortened(name, 80)}`,
     description: `Where “${shortened(name, 120)}” came from, and what it supports: ${counted(
-      evidencePicture.nodeCount,
+      drawn.nodes.length,
       "object",
-    )} and ${counted(evidencePicture.edgeCount, "relation")}.`,
+    )} and ${counted(drawn.edges.length, "relation")}.`,
     layout: "wide",
     styles: [assetUrl("picture.css")],
     scripts: ["evidence", "picker"],
@@ -127,12 +137,12 @@ async function evidencePage(request: PageRequest): Promise<Page> {
           <StatusBadge status={record.publicationStatus} embargoEndsAt={record.embargoEndsAt} />
         </h1>
         <Toolbar id={record.id} view={view} />
-        <Drawing picture={evidencePicture} id={record.id} view={view} />
+        <Drawing picture={drawn} graph={graph} id={record.id} view={view} />
         <PathSection
           {...{ request, id: record.id, to }}
           path={await pathTo(request, record.id, to)}
         />
-        <Outline rows={evidencePicture.evidence.outline} id={record.id} view={view} />
+        <Outline lines={lines} owners={owners} id={record.id} view={view} />
         <Exports id={record.id} view={view} />
       </>
     ),
@@ -226,10 +236,16 @@ function closeAllText(expand: readonly string[]): string {
   return steps === expand.length ? "Close the added steps" : "Close the groups and added steps";
 }
 
-type Picture = EvidenceQuery["evidencePicture"];
+interface DrawingProps {
+  picture: DrawnPicture;
+  graph: EvidenceGraph;
+  id: string;
+  view: View;
+}
 
-function Drawing({ picture, id, view }: { picture: Picture; id: string; view: View }) {
-  const { svg, notDrawn, evidence, nodeCount, edgeCount } = picture;
+function Drawing({ picture, graph, id, view }: DrawingProps) {
+  const { svg, nodes, edges, left } = picture;
+  const [nodeCount, edgeCount] = [nodes.length, edges.length];
   return (
     <section class="evidence">
       <div data-part="empty">
@@ -282,11 +298,10 @@ function Drawing({ picture, id, view }: { picture: Picture; id: string; view: Vi
       >
         Arrows lead from what was used to what came of it. Dashed: stated by others than the owner.
         Struck through: withdrawn.
-        {notDrawn.map(({ count, about }) => ` ${countText(count)} ${about}.`)}
-        {evidence.dangling.length > 0 &&
-          ` ${counted(evidence.dangling.length, "reference")} to objects that are not stored here.`}
-        {evidence.pageInfo.hasNextPage &&
-          " The graph is larger than what is shown: choose fewer steps."}
+        {left.map(({ count, about }) => ` ${countText(count)} ${about}.`)}
+        {graph.dangling.length > 0 &&
+          ` ${counted(graph.dangling.length, "reference")} to objects that are not stored here.`}
+        {graph.truncated && " The graph is larger than what is shown: choose fewer steps."}
       </p>
     </section>
   );
@@ -347,15 +362,14 @@ const edgeText = (name: string): string =>
     (_, before: string, after: string) => `${before} ${after.toLowerCase()}`,
   );
 
-type Row = Picture["evidence"]["outline"][number];
-
 /** The same graph as an indented list: for print, for screen readers, and to copy. */
-function Outline({ rows, id, view }: { rows: readonly Row[]; id: string; view: View }) {
-  if (rows.length <= 1) return <div data-part="list" />;
+function Outline(props: { lines: readonly EvidenceLine[]; owners: Names; id: string; view: View }) {
+  const { lines, owners, id, view } = props;
+  if (lines.length <= 1) return <div data-part="list" />;
   return (
     <Section id="outline" data-part="list" title="The same as a list">
       <ol class="outline">
-        {rows.map((row) => (
+        {lines.map((row) => (
           <li class={`depth-${Math.min(row.depth, 12)}`}>
             {row.property && (
               <span class="quiet">
@@ -380,7 +394,7 @@ function Outline({ rows, id, view }: { rows: readonly Row[]; id: string; view: V
             {row.thirdParty && (
               <span class="quiet">
                 {" "}
-                stated by {row.assertedBy.map(({ name, id: owner }) => name ?? owner).join(", ")}
+                stated by {row.owners.map((owner) => owners.get(owner)?.name ?? owner).join(", ")}
               </span>
             )}
             {row.repeated && <span class="quiet"> (see above)</span>}

@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { Parser } from "n3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  drawEvidence,
+  drawNearby,
+  evidenceLines,
+} from "../../../src/services/evidence/picture/drawing.js";
+import { askedArk } from "../../../src/services/records/find.js";
 import { metadata, zip } from "../../support/crates.js";
 import { LiveRegistry } from "../../support/live-registry.js";
 import type { Json, User } from "../../support/registry-client.js";
@@ -534,82 +540,67 @@ describe("evidence over HTTP", () => {
     expect(file.text.match(/data-id=/g)).toHaveLength(13);
 
     const { body } = await registry.graphql(
-      `query ($id: ID!) {
-        evidencePicture(id: $id, form: FILE) { svg }
-        grouped: evidencePicture(id: $id, direction: UPSTREAM, collapse: 2, groupLink: "?expand=") {
-          svg nodeCount edgeCount notDrawn { reason count about }
-          evidence { outline { depth name symbol property count thirdParty assertedBy { id } } }
-        }
-        evidenceNearby(id: $id) { svg evidence { outline { depth count } } }
-      }`,
+      "query ($id: ID!) { evidence(id: $id) { as(format: SVG) } }",
       { id: end },
     );
-    const { evidencePicture, grouped, evidenceNearby } = body["data"] as Record<string, Json>;
-    expect(evidencePicture!["svg"]).toBe(file.text);
-    expect(grouped).toMatchObject({ nodeCount: 2, edgeCount: 1, notDrawn: [] });
-    expect(grouped!["svg"]).toMatch(/<a href="\?expand=\w+"[^>]*><title>12 datasets/);
-    expect(grouped!["evidence"].outline).toEqual([
-      {
-        depth: 0,
-        name: expect.any(String) as string,
-        symbol: "dataset",
-        property: null,
-        count: null,
-        thirdParty: false,
-        assertedBy: [],
-      },
+    expect(body["data"].evidence.as).toBe(file.text);
+    const { drawn, graph } = await drawEvidence(
+      registry.deps,
+      { ark: askedArk(end), direction: "upstream", collapse: 2 },
+      { form: "page", base: "", groupLink: "?expand=" },
+    );
+    expect([drawn.nodes.length, drawn.edges.length, drawn.left]).toEqual([2, 1, []]);
+    expect(drawn.svg).toMatch(/<a href="\?expand=\w+"[^>]*><title>12 datasets/);
+    expect(evidenceLines(graph, false)).toMatchObject([
+      { depth: 0, property: null, count: null, thirdParty: false, owners: [] },
       {
         depth: 1,
         name: expect.stringMatching(/^12 alike/) as string,
-        symbol: "dataset",
         property: "derivedFrom",
         count: 12,
         thirdParty: false,
-        assertedBy: [{ id: expect.stringMatching(/^ark:/) as string }],
+        owners: [expect.stringMatching(/^ark:/) as string],
       },
     ]);
-    expect(evidenceNearby!["evidence"].outline).toEqual([
+    const nearby = await drawNearby(registry.deps, askedArk(end), { form: "page", base: "" });
+    expect(evidenceLines(nearby.graph, false)).toMatchObject([
       { depth: 0, count: null },
       { depth: 1, count: 12 },
     ]);
-    const outside = await registry.graphql(
-      `query ($id: ID!) { evidencePicture(id: $id, groupLink: "//elsewhere.example/") { svg } }`,
-      { id: end },
-    );
-    expect(outside.body["errors"][0].message).toContain("not a path of this service");
 
     // A record at the edge of the depth is expanded by one step, alike over both interfaces.
     const mid = await dataset({ name: "Middle", derivedFrom: [await dataset()] });
     const root = await dataset({ derivedFrom: [mid] });
+    const near = await drawEvidence(
+      registry.deps,
+      { ark: askedArk(root), direction: "upstream", depth: 1 },
+      { form: "page", base: "", groupLink: "?expand=" },
+    );
     const stepped = await registry.graphql(
       `query ($id: ID!, $expand: [String!]) {
-        near: evidencePicture(id: $id, depth: 1, groupLink: "?expand=") {
-          svg nodeCount evidence { document outline { id further } }
-        }
-        more: evidencePicture(id: $id, depth: 1, expand: $expand, form: FILE) { svg nodeCount }
-        evidence(id: $id, depth: 1, expand: $expand) { document outline { further } }
+        near: evidence(id: $id, depth: 1) { document }
+        more: evidence(id: $id, depth: 1, expand: $expand) { document as(format: SVG) }
       }`,
       { id: root, expand: [mid] },
     );
     const tooMany = Array.from({ length: 51 }, (_, i) => `ark:99999/none-${i}`);
     const refused = await registry.graphql(
-      `query ($id: ID!, $expand: [String!]) { evidencePicture(id: $id, expand: $expand) { svg } }`,
+      `query ($id: ID!, $expand: [String!]) { evidence(id: $id, expand: $expand) { asOf } }`,
       { id: root, expand: tooMany },
     );
     expect(refused.body["errors"][0].message).toContain("at most 50 records can be expanded");
-    const { near, more, evidence } = stepped.body["data"] as Record<string, Json>;
-    expect(near!["svg"]).toContain(`href="?expand=${encodeURIComponent(mid)}"`);
-    expect(near!["evidence"].outline).toEqual([
+    expect(near.drawn.svg).toContain(`href="?expand=${encodeURIComponent(mid)}"`);
+    expect(evidenceLines(near.graph, false)).toMatchObject([
       { id: root, further: 0 },
       { id: mid, further: 1 },
     ]);
-    expect(near!["evidence"].document).toEqual(await get(`/evidencegraph/query/${root}?depth=1`));
+    const shown = stepped.body["data"] as Record<string, Json>;
+    expect(shown["near"]!["document"]).toEqual(await get(`/evidencegraph/query/${root}?depth=1`));
     const asked = `depth=1&expand=${encodeURIComponent(mid)}`;
-    expect(more!["nodeCount"]).toBe(near!["nodeCount"] + 1);
-    expect(more!["svg"]).toBe(
-      (await registry.ask(`/evidencegraph/query/${root}?format=svg&${asked}`)).text,
-    );
-    expect(evidence!["document"]).toEqual(await get(`/evidencegraph/query/${root}?${asked}`));
+    const picture = await registry.ask(`/evidencegraph/query/${root}?format=svg&${asked}`);
+    expect(picture.text.match(/data-id=/g)).toHaveLength(near.drawn.nodes.length + 1);
+    expect(shown["more"]!["as"]).toBe(picture.text);
+    expect(shown["more"]!["document"]).toEqual(await get(`/evidencegraph/query/${root}?${asked}`));
 
     const part = await registry.ask(`/evidencegraph/query/${end}?format=svg&limit=1`);
     expect(part.headers.get("x-truncated")).toBe("true");

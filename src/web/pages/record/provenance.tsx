@@ -5,6 +5,7 @@ import { KINDS } from "../../../model/kinds.js";
 import { KindGlyph, type Named, RecordLink } from "../../record-components.js";
 import type { RecordPageQuery } from "../../documents.js";
 import { kindOf } from "../../format.js";
+import type { DrawnPicture } from "../../../services/evidence/picture/svg.js";
 import { nameText } from "../../../model/labels.js";
 import { counted, countText, kindText, shortened } from "../../words.js";
 import { recordPath, withQuery } from "../../paths.js";
@@ -103,11 +104,9 @@ function Briefly({ related, id, relation }: Omit<RelationProps, "title">) {
 
 export type PageRecord = NonNullable<RecordPageQuery["record"]>;
 
-type Picture = NonNullable<RecordPageQuery["picture"]>;
-
 interface ProvenanceProps {
   record: PageRecord;
-  picture: Picture | undefined;
+  picture: DrawnPicture | undefined;
 }
 
 /**
@@ -122,7 +121,7 @@ export function Provenance({ record, picture }: ProvenanceProps) {
   ) : (
     <Uses record={record} />
   );
-  const drawn = picture !== undefined && picture.nodeCount > 1;
+  const drawn = picture !== undefined && picture.nodes.length > 1;
   return (
     <Section
       id="provenance"
@@ -138,13 +137,10 @@ export function Provenance({ record, picture }: ProvenanceProps) {
             // Drawn by the service, which escapes all texts of records.
             dangerouslySetInnerHTML={{ __html: picture.svg }}
           />
-          {picture.notDrawn.length > 0 && (
+          {picture.left.length > 0 && (
             <figcaption>
               Not drawn:{" "}
-              {picture.notDrawn
-                .map(({ count, about }) => `${countText(count)} ${about}`)
-                .join(", ")}
-              .
+              {picture.left.map(({ count, about }) => `${countText(count)} ${about}`).join(", ")}.
             </figcaption>
           )}
         </figure>

@@ -1,4 +1,6 @@
 import type { ComponentChildren } from "preact";
+import type { DrawnPicture } from "../../../services/evidence/picture/svg.js";
+import { askedArk } from "../../../services/records/find.js";
 import { CONNECTIONS } from "../../../model/connections.js";
 import type { JsonObject } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
@@ -61,7 +63,7 @@ export async function recordPage(
   const { activity = false } = KINDS[kind];
   const agent = AGENTS.has(kind);
   const thing = !activity && !agent;
-  const answer = await request.ask(RecordPageDocument, {
+  const asking = request.ask(RecordPageDocument, {
     id,
     activity,
     agent,
@@ -70,8 +72,11 @@ export async function recordPage(
     cited: CITED.includes(kind),
     indexed: INDEXED.includes(kind) && view.record.publicationStatus === "PUBLISHED",
     file: KINDS[kind].hasContent === true && kind !== "rocrate",
-    group: `${recordPath(id, "evidence")}?expand=`,
   });
+  const nearby = agent
+    ? undefined
+    : request.drawNearby(askedArk(id), `${recordPath(id, "evidence")}?expand=`);
+  const [answer, drawing] = await Promise.all([asking, nearby]);
   const document = parseDocument(view.bytes);
   const landmarks = landmarksOf({ ...view.record, document: view.bytes });
   const title = nameText({ id, name: labelOfDocument(document) });
@@ -89,7 +94,7 @@ export async function recordPage(
         holdings={answer.holdings}
         contents={answer.contents}
         subcrates={answer.subcrates}
-        picture={answer.picture}
+        picture={drawing?.drawn}
         past={pastOf(request, answer.record!)}
       />
     ),
@@ -135,7 +140,7 @@ interface BodyProps {
   holdings: RecordPageQuery["holdings"];
   contents: RecordPageQuery["contents"];
   subcrates: RecordPageQuery["subcrates"];
-  picture: RecordPageQuery["picture"];
+  picture: DrawnPicture | undefined;
   landmarks: Landmarks;
   document: JsonObject;
   kind: KindName;
@@ -158,7 +163,7 @@ function Body(props: BodyProps) {
   const files = filesOf(record);
   const crate = crateOf(record);
   const isAgent = AGENTS.has(kind);
-  const drawn = (props.picture?.nodeCount ?? 0) > 1;
+  const drawn = (props.picture?.nodes.length ?? 0) > 1;
   return (
     <>
       <Crumb record={record} kind={kind} />
