@@ -26,7 +26,7 @@ function namedInChangelog(): RegExp[] {
 }
 
 /** Names that clients of an earlier release use already, an adjective, and a word of EVI. */
-const KEPT = new Set(["Token.tokenType", "Submission.submissionUUID", "Experiment.experimentType"]);
+const KEPT = new Set(["Token.tokenType", "Experiment.experimentType"]);
 
 /** Names of what a type has that can be described: itself, fields, arguments and values. */
 function* describable(
