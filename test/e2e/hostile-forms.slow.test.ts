@@ -2,7 +2,13 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { buildSchema, getNamedType, isInputObjectType, isRequiredArgument } from "graphql";
+import {
+  buildSchema,
+  getNamedType,
+  type GraphQLInputObjectType,
+  isInputObjectType,
+  isRequiredInputField,
+} from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
 import { OPERATIONS } from "../support/contract.js";
@@ -62,26 +68,28 @@ const streams = ({ body = {}, operationId }: ContractOperation): boolean =>
   "multipart/form-data" in body || operationId === "create_crate_metadata";
 const READERS = OPERATIONS.filter(streams);
 
-/** An operation of each field of the GraphQL schema that takes a file. */
+/** A mutation of each field of the GraphQL schema that takes a file, with `$file` in its place. */
 const SCHEMA = buildSchema(readFileSync(join(packageRoot, "graphql/schema.graphql"), "utf8"));
-const UPLOADS = [SCHEMA.getQueryType()!, SCHEMA.getMutationType()!].flatMap((type) =>
-  Object.values(type.getFields()).flatMap(({ name, args }): [string, object][] => {
-    if (!args.some((arg) => getNamedType(arg.type).name === "Upload")) return [];
-    const needed = args.filter((arg) => isRequiredArgument(arg) || arg.name === "file");
-    const declared = needed.map((arg) => `$${arg.name}: ${arg.type}`).join(", ");
-    const passed = needed.map((arg) => `${arg.name}: $${arg.name}`).join(", ");
-    const values = needed.map((arg) => [
-      arg.name,
-      arg.name === "file" ? null : isInputObjectType(getNamedType(arg.type)) ? {} : "ark:0/0",
-    ]);
-    const operation = type === SCHEMA.getQueryType() ? "query" : "mutation";
-    return [
-      [
-        `${operation}(${declared}) { ${name}(${passed}) { __typename } }`,
-        Object.fromEntries(values) as object,
-      ],
-    ];
-  }),
+/** An input with the file in it, where it takes one; what else it requires is empty. */
+function withFile(type: GraphQLInputObjectType): string | undefined {
+  const fields = Object.values(type.getFields());
+  const values = fields.map((field): [name: string, file: string | undefined, value: string] => {
+    const inner = getNamedType(field.type);
+    const file =
+      inner.name === "Upload" ? "$file" : isInputObjectType(inner) ? withFile(inner) : undefined;
+    const empty = isInputObjectType(inner) ? "{}" : '"ark:0/0"';
+    return [field.name, file, file ?? (isRequiredInputField(field) ? empty : "")];
+  });
+  if (values.every(([, file]) => file === undefined)) return undefined;
+  const given = values.filter(([, , value]) => value !== "");
+  return `{ ${given.map(([name, , value]) => `${name}: ${value}`).join(", ")} }`;
+}
+const UPLOADS = Object.values(SCHEMA.getMutationType()!.getFields()).flatMap(
+  ({ name, args }): [string, object][] => {
+    const input = withFile(getNamedType(args[0]!.type) as GraphQLInputObjectType);
+    const query = `mutation ($file: Upload!) { ${name}(input: ${input}) { __typename } }`;
+    return input === undefined ? [] : [[query, { file: null }]];
+  },
 );
 
 let registry: RegistryProcess;
@@ -268,6 +276,7 @@ describe("a form or stream that is malformed leaves the process alive", () => {
       "[]",
       '"x"',
     ];
+    expect(UPLOADS).toHaveLength(5);
     await survives(
       UPLOADS.flatMap(([query, variables]) =>
         maps.flatMap((map) =>

@@ -61,12 +61,9 @@ class Taken {
     const { body } = await this.registry.graphql(
       "{ datasets { totalCount } softwares { totalCount } computations { totalCount } }",
     );
-    const { datasets, softwareList, computations } = body["data"];
+    const { datasets, softwares, computations } = body["data"];
     return (
-      datasets.totalCount +
-      softwareList.totalCount +
-      computations.totalCount -
-      this.#before.entities
+      datasets.totalCount + softwares.totalCount + computations.totalCount - this.#before.entities
     );
   }
   async evidence(ark: string, query = ""): Promise<Json> {

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { packageRoot } from "../../src/package-root.js";
 import {
   QUESTIONS,
@@ -65,7 +66,8 @@ describe("the questions of docs/graphql.md are answered as printed", () => {
   test.skipIf(missing && maySkip)(
     "to Apollo Client, urql, Relay and graphql-request",
     async () => {
-      await symlink(NPM, join(folder, "node_modules"));
+      if (!existsSync(join(folder, "node_modules")))
+        await symlink(NPM, join(folder, "node_modules"));
       const answers = await run(process.execPath, "ask-with-clients.mjs", {});
       const expected = QUESTIONS.map(({ answer }) => answer);
       for (const client of ["apollo", "urql", "relay", "request"])
@@ -78,5 +80,53 @@ describe("the questions of docs/graphql.md are answered as printed", () => {
     const env = { PYTHONPATH: PYTHON, PYTHONDONTWRITEBYTECODE: "1" };
     const answers = await run(python!, "ask-with-gql.py", env);
     expect(asPrinted(answers)).toEqual(QUESTIONS.map(({ answer }) => answer));
+  });
+});
+
+describe("a crate is uploaded as docs/graphql-clients.md shows", () => {
+  let blocks: Record<"graphql" | "js" | "python", string[]>;
+  beforeAll(async () => {
+    const page = await readFile(join(packageRoot, "docs/graphql-clients.md"), "utf8");
+    const section = /^## Upload files\n(.*?)^## /ms.exec(page)![1]!;
+    const of = (language: string): string[] =>
+      [...section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, "gms"))].map(
+        ([, text]) => text!,
+      );
+    blocks = { graphql: of("graphql"), js: of("js"), python: of("python") };
+    await writeFile(join(folder, "upload.graphql"), blocks.graphql[0]!);
+    await writeFile(join(folder, "crate.zip"), await buildDemoCrate());
+    if (!existsSync(join(folder, "node_modules"))) await symlink(NPM, join(folder, "node_modules"));
+  });
+  /** The state in which the submission that a script prints ends. */
+  const ended = async (program: string, script: string, text: string): Promise<unknown> => {
+    await writeFile(join(folder, script), text);
+    const { registry, token } = world;
+    const env = {
+      ...process.env,
+      BASE: registry.url,
+      TOKEN: token,
+      PYTHONPATH: PYTHON,
+      PYTHONDONTWRITEBYTECODE: "1",
+    };
+    const { stdout } = await promisify(execFile)(program, [script], { cwd: folder, env });
+    const { uploadCrate } = JSON.parse(stdout) as Json;
+    return (await registry.settled(uploadCrate.submission.id as string, token))["status"];
+  };
+
+  test.skipIf(missing && maySkip)("with Apollo Client and urql", async () => {
+    const [shared, ...clients] = blocks.js;
+    expect(clients).toHaveLength(2);
+    for (const [index, client] of clients.entries()) {
+      const print = "console.log(JSON.stringify(data)); process.exit();";
+      expect(
+        await ended(process.execPath, `upload-${index}.mjs`, `${shared}\n${client}\n${print}`),
+        client,
+      ).toBe("finished");
+    }
+  });
+
+  test.skipIf(missing && maySkip)("with gql for Python", async () => {
+    const print = "import json\nprint(json.dumps(data))\n";
+    expect(await ended(python!, "upload.py", `${blocks.python[0]}\n${print}`)).toBe("finished");
   });
 });
