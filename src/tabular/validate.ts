@@ -279,7 +279,7 @@ class RowChecker implements Report {
       return made;
     };
     const checks = schema.properties
-      .map((property) => compileProperty(property, { ...environment, kind }))
+      .map((property) => compileProperty(property, schema, { ...environment, kind }))
       .filter((check) => check !== undefined);
     this.#converters = checks.map((check) => {
       const [valueError, indexError] = ["ValueError", "IndexError"].map((error) =>

@@ -78,6 +78,8 @@ export interface PropertyOptions {
   minItems?: number;
   maxItems?: number;
   uniqueItems?: boolean;
+  nullable?: true;
+  missing?: string[];
 }
 
 /**
@@ -120,14 +122,19 @@ function propertyObject(type: Datatype, options: PropertyOptions): PropertyObjec
     maxItems,
     uniqueItems,
     itemsDatatype,
+    nullable = false,
+    missing = [],
   } = options;
   const index =
     type !== "array" && /^\d+$/.test(options.index) ? Number(options.index) : options.index;
+  const mayMiss = nullable || missing.length > 0;
+  const written = <T>(datatype: T): T | [T, "null"] => (mayMiss ? [datatype, "null"] : datatype);
   const object = {
     description,
     index,
     valueURL: valueUrl ?? null,
-    type,
+    type: type === "array" ? type : written(type),
+    missingValues: missing.length > 0 ? [...(nullable ? [""] : []), ...missing] : undefined,
     pattern,
     minLength,
     maxLength,
@@ -136,7 +143,7 @@ function propertyObject(type: Datatype, options: PropertyOptions): PropertyObjec
     minItems,
     maxItems,
     uniqueItems,
-    items: itemsDatatype === undefined ? undefined : { type: itemsDatatype },
+    items: itemsDatatype === undefined ? undefined : { type: written(itemsDatatype) },
   };
   return Object.fromEntries(
     Object.entries(object).filter(([, value]) => value !== undefined),

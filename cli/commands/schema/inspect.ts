@@ -101,7 +101,12 @@ export async function inferSchema(data: string, options: InferOptions): Promise<
   });
   for (const note of found.notes) remark(note);
   await writeResult(
-    { ...document, properties: found.properties, required: Object.keys(found.properties) },
+    {
+      ...document,
+      properties: found.properties,
+      required: found.required,
+      ...(found.missingValues.length > 0 ? { missingValues: found.missingValues } : {}),
+    },
     options,
     "Schema",
   );

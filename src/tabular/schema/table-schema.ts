@@ -154,9 +154,19 @@ export interface TableProperty {
   type: Datatype | "null";
   index: ColumnIndex;
   keywords: PropertyObject;
+  /** True when its type allows null, for a cell without a value. */
+  nullable: boolean;
+  /** Texts of cells without a value; those of the schema where it states none itself. */
+  missingValues: readonly string[] | undefined;
   /** Of an array's elements. */
   items: ItemsObject | undefined;
 }
+
+/** Texts of the cells of a property that have no value; an empty cell where null may be one. */
+export const missingTexts = (
+  { missingValues, nullable }: TableProperty,
+  schema: Pick<TableSchema, "missingValues">,
+): readonly string[] => missingValues ?? schema.missingValues ?? (nullable ? [""] : []);
 
 /** A schema that is sound and can be compiled. */
 export interface TableSchema {
@@ -165,6 +175,8 @@ export interface TableSchema {
   /** In the order of the document. */
   properties: TableProperty[];
   required: string[];
+  /** Texts of cells without a value; `undefined` when the schema states none. */
+  missingValues: readonly string[] | undefined;
   /** Empty when the schema gives none: such a schema can be shown but not applied to text. */
   separator: string;
   header: boolean;
@@ -211,9 +223,29 @@ export function readSchema(document: unknown): TableSchema {
     document,
     properties: Object.entries(properties).map(([name, property]) => readProperty(name, property)),
     required: (required as string[] | undefined) ?? [],
+    missingValues: missingValuesOf(document, () =>
+      refuse("the schema's missingValues must be an array of texts"),
+    ),
     separator: separatorOf(document),
     header: header === true,
   };
+}
+
+function missingValuesOf(
+  { missingValues }: Record<string, unknown>,
+  wrong: () => never,
+): string[] | undefined {
+  if (missingValues === undefined || missingValues === null) return undefined;
+  return Array.isArray(missingValues) && missingValues.every((text) => typeof text === "string")
+    ? missingValues
+    : wrong();
+}
+
+/** A type as it is written: `["number", "null"]` is a number that may be missing. */
+export function typeOf(written: unknown): { type: unknown; nullable: boolean } {
+  if (!Array.isArray(written) || written.length !== 2 || !written.includes("null"))
+    return { type: written, nullable: false };
+  return { type: written.find((type) => type !== "null"), nullable: true };
 }
 
 function separatorOf({ seperator, separator }: Record<string, unknown>): string {
@@ -225,11 +257,12 @@ function separatorOf({ seperator, separator }: Record<string, unknown>): string 
 export function readProperty(name: string, value: unknown): TableProperty {
   const wrong = (problem: string): never => refuse(`property ${name}: ${problem}`);
   if (!isObject(value)) return wrong("it must be an object");
-  const { type } = value;
-  if (typeof type !== "string" || !TYPES.has(type))
+  const { type, nullable } = typeOf(value["type"]);
+  if (typeof type !== "string" || !TYPES.has(type) || (nullable && type === "array"))
     return wrong(
-      "its type must be string, number, integer, array or boolean, not " +
-        (type === undefined ? "absent" : exactJsonText(type)),
+      "its type must be string, number, integer, array or boolean, or one of these but array " +
+        'with "null", not ' +
+        (value["type"] === undefined ? "absent" : exactJsonText(value["type"])),
     );
   const index = parseColumnIndex(value["index"], type === "array");
   if (typeof index === "string") return wrong(index);
@@ -240,21 +273,25 @@ export function readProperty(name: string, value: unknown): TableProperty {
     type: type as TableProperty["type"],
     index,
     keywords: value as unknown as PropertyObject,
+    nullable: nullable || (isObject(value["items"]) && typeOf(value["items"]["type"]).nullable),
+    missingValues: missingValuesOf(value, () =>
+      wrong("its missingValues must be an array of texts"),
+    ),
     items: type === "array" ? readItems(value["items"], wrong) : undefined,
   };
 }
 
 function readItems(items: unknown, wrong: (problem: string) => never): ItemsObject {
   if (!isObject(items)) return wrong("an array needs items with the type of its elements");
-  const { type } = items;
+  const { type } = typeOf(items["type"]);
   if (typeof type !== "string" || !ITEM_TYPES.has(type))
     return wrong(
       "the type of its items must be string, number, integer or boolean, not " +
-        (type === undefined ? "absent" : exactJsonText(type)),
+        (items["type"] === undefined ? "absent" : exactJsonText(items["type"])),
     );
   const problem = keywordProblem(items, type);
   if (problem !== undefined) return wrong(`items: ${problem}`);
-  return items as unknown as ItemsObject;
+  return { ...items, type: type as ItemsObject["type"] };
 }
 
 /**
@@ -289,11 +326,12 @@ export interface PropertyObject extends ValueKeywords {
   description: string;
   index: number | string;
   valueURL: string | null;
-  type: Datatype | "null";
+  type: Datatype | "null" | [Datatype, "null"];
+  missingValues?: string[] | null;
   minItems?: number | null;
   maxItems?: number | null;
   uniqueItems?: boolean | null;
-  items?: ItemsObject | null;
+  items?: (Omit<ItemsObject, "type"> & { type: Datatype | [Datatype, "null"] }) | null;
 }
 
 /** The schema of a table, as it is written; `seperator` is spelt as the contract spells it. */
@@ -363,6 +401,7 @@ const KNOWN_KEYS = new Set([
   "valueURL",
   "type",
   "items",
+  "missingValues",
   ...Object.keys(KEYWORDS),
 ]);
 
