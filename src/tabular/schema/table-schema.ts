@@ -334,7 +334,10 @@ export interface PropertyObject extends ValueKeywords {
   items?: (Omit<ItemsObject, "type"> & { type: Datatype | [Datatype, "null"] }) | null;
 }
 
-/** The schema of a table, as it is written; `seperator` is spelt as the contract spells it. */
+/**
+ * The schema of a table, as it is written. `seperator` is spelt as the contract spells it; other
+ * clients read `separator`.
+ */
 export interface SchemaDocument {
   "@context": Record<string, string>;
   "@id": string;
@@ -346,6 +349,7 @@ export interface SchemaDocument {
   additionalProperties: boolean;
   required: string[];
   seperator: string;
+  separator: string;
   header: boolean;
   examples: unknown[];
 }
@@ -369,6 +373,7 @@ export function newSchemaDocument(given: {
     additionalProperties: true,
     required: [],
     seperator: given.separator,
+    separator: given.separator,
     header: given.header,
     examples: [],
   };
@@ -438,6 +443,13 @@ export function inspectSchema(
     keywordRemarks(name, property as Record<string, unknown>, read, formats, warn);
   }
   if (schema) {
+    const { seperator, separator } = shell;
+    if (typeof seperator === "string" && typeof separator === "string" && seperator !== separator)
+      error(
+        `its keys seperator (${JSON.stringify(seperator)}) and separator ` +
+          `(${JSON.stringify(separator)}) differ: the first is used here, the second by other ` +
+          "clients; give both the same value",
+      );
     if (unescapeSeparator(schema.separator) === "")
       error("the schema gives no separator, so no table can be checked against it");
     const names = new Set((properties ?? []).map(([name]) => name));
