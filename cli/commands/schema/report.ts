@@ -159,10 +159,7 @@ const spools = (): Record<"ParsingError" | "ValidationError", Spool> => ({
 /** Characters collected before they are written. */
 const BATCH = 64 << 10;
 
-/**
- * Writes to a stream in large chunks, and waits when it is full. If the reader closes the pipe (`|
- * head`), the process ends without an error.
- */
+/** Writes to a stream in large chunks, and waits when it is full. */
 export class Output {
   #pending = "";
 
@@ -170,11 +167,6 @@ export class Output {
 
   constructor(stream: NodeJS.WriteStream = process.stdout) {
     this.#stream = stream;
-
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-      process.exit(process.exitCode ?? 1);
-    });
   }
 
   get isTerminal(): boolean {
