@@ -11,7 +11,7 @@ import {
   withProperty,
 } from "../../../src/tabular/schema/table-schema.js";
 import { Failure } from "../../terminal.js";
-import { exists, inFile, readSchemaFile, writeDocument } from "./inputs.js";
+import { exists, inFile, readSchemaFile, whileLocked, writeDocument } from "./inputs.js";
 
 export interface CreateOptions {
   name: string;
@@ -94,16 +94,18 @@ export async function addProperty(
 ): Promise<void> {
   const { name } = options;
   if (name.trim() === "") throw new Failure("--name is empty: give the property a name");
-  const schema = await readSchemaFile(path);
-  if (schema.properties.some((property) => property.name === name))
-    throw new Failure(`${path}: the schema already has a property ${name}: choose another name`);
-  await inFile(path, async () => {
-    const property = propertyObject(datatype, options);
-    readProperty(name, property);
-    await writeDocument(
-      path,
-      withProperty(schema.document as unknown as SchemaDocument, name, property),
-    );
+  await whileLocked(path, async () => {
+    const schema = await readSchemaFile(path);
+    if (schema.properties.some((property) => property.name === name))
+      throw new Failure(`${path}: the schema already has a property ${name}: choose another name`);
+    await inFile(path, async () => {
+      const property = propertyObject(datatype, options);
+      readProperty(name, property);
+      await writeDocument(
+        path,
+        withProperty(schema.document as unknown as SchemaDocument, name, property),
+      );
+    });
   });
   process.stdout.write(`Added Property\tname: ${name}\ttype: ${datatype}\n`);
 }

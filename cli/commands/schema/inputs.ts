@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { DEFAULT_LIMITS, TabularError } from "../../../src/tabular/limits.js";
 import { type ParquetFile, parquetFeed } from "../../../src/tabular/parquet-feed.js";
 import { exactJsonText } from "../../../src/tabular/schema/exact-json.js";
@@ -93,6 +94,39 @@ export async function writeDocument(path: string, document: unknown): Promise<vo
       throw error;
     }
   });
+}
+
+/** Milliseconds to wait for another command that changes the same file. */
+const LOCK_WAIT = 10_000;
+
+/**
+ * Changes a file while no other command does: what is read stays what is stored until the change is
+ * written. A file beside it, made by one command at a time, is the lock.
+ * @throws Failure
+ */
+export async function whileLocked<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const target = await inFile(path, () => realpath(path));
+  const lock = join(dirname(target), `.${basename(target)}.lock`);
+  const until = Date.now() + LOCK_WAIT;
+  for (;;) {
+    try {
+      await (await open(lock, "wx")).close();
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw namedFailure(path, error);
+      if (Date.now() > until)
+        throw new Failure(
+          `${path}: another command is changing it; if none is running, delete ${lock}`,
+          { cause: error },
+        );
+      await setTimeout(20 + Math.random() * 30);
+    }
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(lock, { force: true });
+  }
 }
 
 /**
