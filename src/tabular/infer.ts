@@ -351,6 +351,7 @@ export async function inferTable(
   const guesses: ColumnGuess[] = [];
   let names: readonly string[] = [];
   const widths = new Widths();
+  const found: string[] = [];
   const row = new Row();
   const gate = new RowGate(header, row, {
     onRow: () => {
@@ -359,6 +360,7 @@ export async function inferTable(
         (guesses[column] ??= new ColumnGuess()).see(row, column);
     },
     onHeader: (header) => (names = header),
+    onFinding: ({ message }) => void found.push(message),
     encoding: given.encoding,
     limits,
   });
@@ -366,7 +368,14 @@ export async function inferTable(
   for await (const _ of feed(row, () => gate.pass(), unguarded));
   if (names.length === 0 && guesses.length === 0)
     throw new TabularError("DATA", "it is empty: there is no column to describe");
-  return { separator, header, rows: widths.rows, ...describeColumns(names, guesses, widths) };
+  const described = describeColumns(names, guesses, widths);
+  return {
+    separator,
+    header,
+    rows: widths.rows,
+    ...described,
+    notes: [...found, ...described.notes],
+  };
 }
 
 async function takeHead(

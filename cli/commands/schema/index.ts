@@ -144,6 +144,10 @@ function addValidate(schema: ToolCommand): void {
       ),
     )
     .option("--summary", "count the errors by property and keyword")
+    .option(
+      "--strict",
+      "status 1 also for findings: another header, stray quotes, keywords without effect",
+    )
     .option("--strict-columns", "report rows whose number of columns differs from the first row")
     .addOption(encodingOption())
     .option("--quiet", "no output: the exit status says whether the data conform")

@@ -396,9 +396,28 @@ export const unescapeSeparator = (text: string): string => text.replaceAll("\\t"
  * intended.
  */
 export interface SchemaRemark {
+  /** Stable, for programs. */
+  code: RemarkCode;
   level: "error" | "warning";
   message: string;
 }
+
+type RemarkCode =
+  | "COLUMNS_OVERLAP"
+  | "COLUMN_OUT_OF_RANGE"
+  | "DESCRIPTION_EMPTY"
+  | "FORMAT_UNKNOWN"
+  | "KEY_DUPLICATE"
+  | "KEYWORD_UNKNOWN"
+  | "KEYWORD_WITHOUT_EFFECT"
+  | "NO_COLUMN"
+  | "NO_SEPARATOR"
+  | "PROPERTY_INVALID"
+  | "REQUIRED_UNKNOWN"
+  | "SEPARATORS_DIFFER";
+
+/** Takes a remark of one level. */
+type Remark = (code: RemarkCode, message: string) => void;
 
 const KNOWN_KEYS = new Set([
   "description",
@@ -422,8 +441,8 @@ export function inspectSchema(
   formats: ReadonlySet<string>,
 ): SchemaRemark[] {
   const remarks: SchemaRemark[] = [];
-  const error = (message: string): unknown => remarks.push({ level: "error", message });
-  const warn = (message: string): unknown => remarks.push({ level: "warning", message });
+  const error: Remark = (code, message) => void remarks.push({ code, level: "error", message });
+  const warn: Remark = (code, message) => void remarks.push({ code, level: "warning", message });
   const shell = document as Record<string, unknown>;
   const sound: TableProperty[] = [];
   const given = shell?.["properties"];
@@ -446,17 +465,21 @@ export function inspectSchema(
     const { seperator, separator } = shell;
     if (typeof seperator === "string" && typeof separator === "string" && seperator !== separator)
       error(
+        "SEPARATORS_DIFFER",
         `its keys seperator (${JSON.stringify(seperator)}) and separator ` +
           `(${JSON.stringify(separator)}) differ: the first is used here, the second by other ` +
           "clients; give both the same value",
       );
     if (unescapeSeparator(schema.separator) === "")
-      error("the schema gives no separator, so no table can be checked against it");
+      error("NO_SEPARATOR", "the schema gives no separator, so no table can be checked against it");
     const names = new Set((properties ?? []).map(([name]) => name));
     for (const name of schema.required)
       if (!names.has(name))
-        error(`required names ${name}, which is not a property: no row can conform`);
-    if (properties?.length === 0) warn("the schema describes no column");
+        error(
+          "REQUIRED_UNKNOWN",
+          `required names ${name}, which is not a property: no row can conform`,
+        );
+    if (properties?.length === 0) warn("NO_COLUMN", "the schema describes no column");
   }
   overlaps(sound, error);
   if (columns !== undefined)
@@ -464,12 +487,12 @@ export function inspectSchema(
   return remarks;
 }
 
-function attempt<T>(work: () => T, error: (message: string) => unknown): T | undefined {
+function attempt<T>(work: () => T, error: Remark): T | undefined {
   try {
     return work();
   } catch (problem) {
     if (!(problem instanceof TabularError)) throw problem;
-    error(problem.message);
+    error("PROPERTY_INVALID", problem.message);
     return undefined;
   }
 }
@@ -479,7 +502,7 @@ function keywordRemarks(
   object: Record<string, unknown>,
   { type, items }: TableProperty,
   formats: ReadonlySet<string>,
-  warn: (message: string) => unknown,
+  warn: Remark,
 ): void {
   for (const [place, keys, evaluated] of [
     [name, object, type],
@@ -488,15 +511,21 @@ function keywordRemarks(
     for (const key of Object.keys(keys ?? {})) {
       const keyword = KEYWORDS[key];
       if (!KNOWN_KEYS.has(key))
-        warn(`property ${place}: ${key} is not a keyword: it has no effect`);
+        warn("KEYWORD_UNKNOWN", `property ${place}: ${key} is not a keyword: it has no effect`);
       else if (keyword && keys![key] !== null && !keyword.types.includes(evaluated!))
-        warn(`property ${place}: ${key} has no effect in a column of type ${evaluated}`);
+        warn(
+          "KEYWORD_WITHOUT_EFFECT",
+          `property ${place}: ${key} has no effect in a column of type ${evaluated}`,
+        );
     }
     const format = keys?.["format"];
     if (typeof format === "string" && evaluated === "string" && !formats.has(format))
-      warn(`property ${place}: the format ${format} is not known: it has no effect`);
+      warn(
+        "FORMAT_UNKNOWN",
+        `property ${place}: the format ${format} is not known: it has no effect`,
+      );
     if (typeof keys?.["description"] === "string" && keys["description"].trim() === "")
-      warn(`property ${place}: its description is empty`);
+      warn("DESCRIPTION_EMPTY", `property ${place}: its description is empty`);
   }
 }
 
@@ -504,12 +533,13 @@ const end = (index: ColumnIndex): number =>
   index.kind === "column" ? index.at + 1 : (index.to ?? Infinity);
 const start = (index: ColumnIndex): number => (index.kind === "column" ? index.at : index.from);
 
-function overlaps(properties: readonly TableProperty[], error: (message: string) => unknown): void {
+function overlaps(properties: readonly TableProperty[], error: Remark): void {
   const sorted = properties.toSorted((a, b) => start(a.index) - start(b.index));
   let widest = sorted[0];
   for (const property of sorted.slice(1)) {
     if (start(property.index) < end(widest!.index))
       error(
+        "COLUMNS_OVERLAP",
         `properties ${widest!.name} and ${property.name} both describe column ` +
           `${start(property.index)}`,
       );
@@ -517,15 +547,11 @@ function overlaps(properties: readonly TableProperty[], error: (message: string)
   }
 }
 
-function checkLastColumn(
-  name: string,
-  index: ColumnIndex,
-  columns: number,
-  error: (message: string) => unknown,
-): void {
+function checkLastColumn(name: string, index: ColumnIndex, columns: number, error: Remark): void {
   const last = index.kind === "slice" && index.to === undefined ? index.from : end(index) - 1;
   if (last >= columns)
     error(
+      "COLUMN_OUT_OF_RANGE",
       `property ${name}: column ${last} is out of range: the first row of the data has ` +
         `${columns} columns, 0 to ${columns - 1}`,
     );
