@@ -226,3 +226,25 @@ export function connectionsOf(kind: KindName): Readonly<Record<string, Connectio
 export const CONNECTIONS: Readonly<Record<string, Connection>> = Object.fromEntries(
   KIND_NAMES.flatMap((kind) => Object.entries(connectionsOf(kind))),
 );
+
+/** A relation of some kinds, or of all where one connection of the name is enough. */
+export interface Relation {
+  readonly kinds?: readonly KindName[];
+  readonly connection: Connection;
+}
+
+/** What filters follow, by name: each connection, and `used` for whatever an activity used. */
+export const RELATIONS: Readonly<Record<string, readonly Relation[]>> = {
+  used: [{ connection: { description: "What the activity used.", out: USED, in: USED_BY } }],
+  ...Object.fromEntries(Object.keys(CONNECTIONS).map((name) => [name, relationsNamed(name)])),
+};
+
+function relationsNamed(name: string): Relation[] {
+  const kinds = new Map<Connection, KindName[]>();
+  for (const kind of KIND_NAMES) {
+    const connection = connectionsOf(kind)[name];
+    if (connection) kinds.set(connection, [...(kinds.get(connection) ?? []), kind]);
+  }
+  const found = [...kinds].map(([connection, of]) => ({ connection, kinds: of }));
+  return found.length > 1 ? found : found.map(({ connection }) => ({ connection }));
+}

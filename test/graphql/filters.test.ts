@@ -150,20 +150,90 @@ describe("records by filter", () => {
     const run = await make("computation", { usedDataset: table });
     const other = await make("computation");
     const result = await make("dataset", { generatedBy: run, usedBy: [other] });
-    expect(await ids({ used: table })).toEqual([run]);
-    expect(await ids({ used: table.replaceAll("-", "") })).toEqual([run]);
-    expect(await ids({ used: result })).toEqual([other]);
-    expect(await ids({ generatedBy: run })).toEqual([result]);
-    expect(await ids({ kinds: "COMPUTATION", or: [{ used: table }, { used: result }] })).toEqual([
-      run,
-      other,
-    ]);
-    expect(await ids({ used: "ark:99999/nothing" })).toEqual([]);
-    expect(await ids({ owners: ada.id, keywords: "none", not: { used: table } })).toEqual([]);
-    expect(await ids({ generatedBy: run, not: { used: table } })).toEqual([result]);
-    expect(await refusal({ filter: { used: "a table" } })).toMatchObject({
+    const is = (...of: string[]) => ({ ids: of });
+    expect(await ids({ used: is(table) })).toEqual([run]);
+    expect(await ids({ used: is(table.replaceAll("-", "")) })).toEqual([run]);
+    expect(await ids({ used: is(result) })).toEqual([other]);
+    expect(await ids({ generatedBy: is(run) })).toEqual([result]);
+    expect(
+      await ids({ kinds: "COMPUTATION", or: [{ used: is(table) }, { used: is(result) }] }),
+    ).toEqual([run, other]);
+    expect(await ids({ used: is("ark:99999/nothing") })).toEqual([]);
+    expect(await ids({ owners: ada.id, keywords: "none", not: { used: is(table) } })).toEqual([]);
+    expect(await ids({ generatedBy: is(run), not: { used: is(table) } })).toEqual([result]);
+    expect(await ids({ ids: [run, table, "ark:99999/nothing"] })).toEqual([table, run]);
+    expect(await refusal({ filter: { used: is(table, "a table") } })).toMatchObject({
       code: "VALIDATION",
-      loc: ["query", "filter", "used"],
+      loc: ["query", "filter", "used", "ids", 1],
+    });
+    const { body } = await server.request("GET", "/records?used=a%20table&partOf=none");
+    expect(body).toMatchObject({
+      detail: [{ loc: ["query", "filter", "used"] }, { loc: ["query", "filter", "partOf"] }],
+    });
+  });
+
+  it("follows links to records that meet filters of their own", async () => {
+    const tool = await make("software", { name: "Chain segmenter" });
+    const run = await make("computation", { name: "Chain run", usedSoftware: tool });
+    const result = await make("dataset", { name: "Chain result", generatedBy: run });
+    await make("dataset", { name: "Chain other" });
+    const usedTool = { usedSoftware: { name: { contains: "segmenter" } } };
+    const filter = { generatedBy: usedTool };
+    expect(await page({ filter }, null, "datasets")).toMatchObject({
+      nodes: [{ id: result }],
+      totalCount: 1,
+    });
+    expect(await ids({ generatedBy: { ...usedTool, kinds: "EXPERIMENT" } })).toEqual([]);
+    expect(await ids({ name: { startsWith: "chain" }, not: filter })).toHaveLength(3);
+    expect(await ids({ usedBy: { generated: { ids: [result] } } })).toEqual([tool]);
+    // Each of several conditions on one link may be met by another record.
+    expect(await ids({ generatedBy: {}, and: [filter] })).toEqual([result]);
+    const team = await make("organization", { name: "Chain team", members: [ada.id] });
+    expect(await ids({ members: { ids: [ada.id] }, kinds: "ORGANIZATION" })).toEqual([team]);
+    const { errors } = await ask({ filter: { projects: {} } });
+    expect(errors).toBeUndefined();
+    const groups = await server.graphql(
+      `{ recordStatistics(by: [KIND], filter: { generatedBy: { usedSoftware: { ids: "${tool}" } } })
+        { groups { kind count } } }`,
+    );
+    expect(groups.body.data).toEqual({
+      recordStatistics: { groups: [{ kind: "DATASET", count: 1 }] },
+    });
+  });
+
+  it("follows four links and no more, and refuses what nests or counts too much", async () => {
+    const chain = (links: number, end: object = {}): object =>
+      links === 0 ? end : { generatedBy: chain(links - 1, end) };
+    const many = Array.from({ length: 990 }, (_, i) => `ark:99999/none-${i}`);
+    expect(await ids(chain(4))).toEqual([]);
+    expect(await ids(chain(4, { or: many.map((id) => ({ owners: [id] })).slice(0, 490) }))).toEqual(
+      [],
+    );
+    const far = "generatedBy";
+    expect(await refusal({ filter: chain(5) })).toMatchObject({
+      code: "VALIDATION",
+      loc: ["query", "filter", far, far, far, far, far],
+      message: expect.stringContaining("at most 4 links") as string,
+    });
+    expect(await refusal({ filter: chain(10, { ids: many }) })).toMatchObject({
+      code: "VALIDATION",
+      loc: ["query", "filter", far, far, far, far, far],
+    });
+    const negated = (levels: number): object =>
+      levels === 0 ? { generatedBy: {} } : { not: negated(levels - 1) };
+    expect((await ask({ filter: chain(3, negated(9)) })).errors).toBeUndefined();
+    expect(await refusal({ filter: chain(3, negated(10)) })).toMatchObject({ code: "VALIDATION" });
+    expect(await refusal({ filter: chain(2, { ids: [...many, ...many] }) })).toMatchObject({
+      code: "VALIDATION",
+      loc: ["query", "filter"],
+    });
+    expect(await refusal({ filter: chain(1, { deleted: {} }) })).toMatchObject({
+      code: "VALIDATION",
+      loc: ["query", "filter", "generatedBy", "deleted"],
+    });
+    expect(await refusal({ filter: { deleted: {}, ...chain(1) } })).toMatchObject({
+      code: "VALIDATION",
+      loc: ["query", "filter", "generatedBy"],
     });
   });
 

@@ -1,6 +1,6 @@
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { lookupArk, referencedArk } from "../../identifiers/ark.js";
-import { type Connection, OF_PROJECT, PROVENANCE_CONNECTIONS } from "../../model/connections.js";
+import { OF_PROJECT, RELATIONS } from "../../model/connections.js";
 import { dateProblem, instantOf } from "../../model/dates.js";
 import {
   KIND_NAMES,
@@ -37,6 +37,8 @@ export { STATISTICS_KEYS, type StatisticsKey };
 
 /** Levels of `and`, `or` and `not` in one filter. */
 const MAX_FILTER_DEPTH = 10;
+/** Links that a filter follows one behind the other. */
+const MAX_FILTER_LINKS = 4;
 /** Conditions and values of one filter, those in lists and at all levels together. */
 const MAX_FILTER_VALUES = 1000;
 /** What a query counts as, of these. */
@@ -57,11 +59,16 @@ export interface TextFilter {
   startsWith?: string | null;
 }
 
-/** A filter as callers send it: identifiers as text. A null is ignored. */
+/**
+ * A filter as callers send it: identifiers as text. A null is ignored. Besides these it may have a
+ * filter of the linked records by the name of each of {@link RELATIONS}; or their identifier, as a
+ * query string names it.
+ */
 export interface RecordFilterInput {
   and?: readonly RecordFilterInput[] | null;
   or?: readonly RecordFilterInput[] | null;
   not?: RecordFilterInput | null;
+  ids?: readonly string[] | null;
   kinds?: readonly KindName[] | null;
   name?: TextFilter | null;
   keywords?: readonly string[] | null;
@@ -69,9 +76,6 @@ export interface RecordFilterInput {
   owner?: string | null;
   owners?: readonly string[] | null;
   crate?: string | null;
-  used?: string | null;
-  generatedBy?: string | null;
-  partOf?: string | null;
   formats?: readonly string[] | null;
   publicationStatus?: readonly PublicationStatus[] | null;
   licenses?: readonly string[] | null;
@@ -90,7 +94,7 @@ export interface RecordFilterInput {
 const RANGES = ["created", "modified", "deleted"] as const;
 /** Conditions that can be combined with `deleted`: others would tell what the record said. */
 const OF_DELETED: ReadonlySet<string> = new Set(
-  "and or not kinds owner owners group crate describedBy created modified deleted".split(" "),
+  "and or not ids kinds owner owners group crate describedBy created modified deleted".split(" "),
 );
 
 /** A page of a selection: `backward` reads the last records before `before`. */
@@ -212,13 +216,11 @@ export function filterOf(
 
 const isEmpty = (filter: object): boolean => Object.keys(filter).length === 0;
 
-/** Filters by a relation to a record, and the connection of that record which leads back. */
-const RELATIONS = [
-  ["used", PROVENANCE_CONNECTIONS["usedBy"]!],
-  ["generatedBy", PROVENANCE_CONNECTIONS["generated"]!],
-  ["partOf", PROVENANCE_CONNECTIONS["hasPart"]!],
-  ["project", OF_PROJECT],
-] as const satisfies readonly (readonly [keyof RecordFilterInput, Connection])[];
+/** Where in a filter another one stands: levels of `and`, `or` and `not`, and links. */
+interface Depth {
+  levels: number;
+  links: number;
+}
 
 /** Reads a filter, and notes all that is wrong with it. */
 class FilterReader {
@@ -236,7 +238,7 @@ class FilterReader {
 
   /** @throws ValidationError */
   read(input: RecordFilterInput): RecordFilter {
-    const filter = this.#filter(input, ["query", "filter"], 1);
+    const filter = this.#filter(input, ["query", "filter"], { levels: 1, links: 0 });
     if (this.#values > MAX_FILTER_VALUES)
       this.#problem(
         ["query", "filter"],
@@ -247,55 +249,56 @@ class FilterReader {
       for (const loc of this.#ofLive.values())
         this.#problem(
           loc,
-          "deleted records show only what a tombstone says: combine deleted with kind, owner, " +
-            "group, crate, describedBy, created and modified",
+          "deleted records show only what a tombstone says: combine deleted with ids, kinds, " +
+            "owners, group, crate, describedBy, created and modified",
         );
     if (this.#problems.length > 0) throw new ValidationError(this.#problems);
     return filter;
   }
 
-  #filter(input: RecordFilterInput, loc: ValidationItem["loc"], depth: number): RecordFilter {
-    if (depth > MAX_FILTER_DEPTH) {
+  #filter(input: RecordFilterInput, loc: ValidationItem["loc"], depth: Depth): RecordFilter {
+    if (depth.levels > MAX_FILTER_DEPTH) {
       this.#problem(loc, `a filter has at most ${MAX_FILTER_DEPTH} levels of and, or and not`);
       return {};
     }
     for (const [name, value] of Object.entries(input))
       if (value != null && !OF_DELETED.has(name) && !this.#ofLive.has(name))
         this.#ofLive.set(name, [...loc, name]);
-    if (input.deleted && loc.some((part) => part === "or" || part === "not"))
+    const isInner = depth.links > 0 || loc.some((part) => part === "or" || part === "not");
+    if (input.deleted && isInner)
       this.#problem(
         [...loc, "deleted"],
         "deleted stands in the outermost filter or in its and: a list is either of deleted " +
           "records or of others",
       );
     const parts = this.#conditions(input, loc);
+    for (const part of this.#linkConditions(input, loc, depth)) parts.push(part);
     this.#values += Math.max(1, parts.length);
+    const below = { ...depth, levels: depth.levels + 1 };
     const inner = (name: "and" | "or"): RecordFilter[] =>
-      (input[name] ?? []).map((each, index) =>
-        this.#filter(each, [...loc, name, index], depth + 1),
-      );
+      (input[name] ?? []).map((each, index) => this.#filter(each, [...loc, name, index], below));
     const first: RecordFilter = {};
     const others: RecordFilter[] = [];
-    // A condition that is given twice, once as a value and once as a list, must hold twice.
+    // A condition of a name that is given twice, such as one on a link, must hold twice.
     for (const part of parts)
-      if (Object.keys(part).some((name) => Object.hasOwn(first, name))) others.push(part);
+      if (part.or || Object.keys(part).some((name) => Object.hasOwn(first, name)))
+        others.push(part);
       else Object.assign(first, part);
     for (const each of inner("and")) others.push(each);
     return {
       ...first,
       ...(others.length === 0 ? {} : { and: others }),
       ...(input.or ? { or: inner("or") } : {}),
-      ...(input.not ? { not: this.#filter(input.not, [...loc, "not"], depth + 1) } : {}),
+      ...(input.not ? { not: this.#filter(input.not, [...loc, "not"], below) } : {}),
     };
   }
 
   #conditions(input: RecordFilterInput, loc: ValidationItem["loc"]): RecordFilter[] {
-    const parts = [...this.#valueConditions(input), ...this.#ownerConditions(input, loc)];
-    for (const [field, { out, in: back }] of RELATIONS) {
-      const id = input[field];
-      if (id == null) continue;
-      const [key] = this.#keys([id], () => [...loc, field]);
-      if (key !== undefined) parts.push({ linked: { key, out, in: back } });
+    const parts = [...this.#valueConditions(input, loc), ...this.#ownerConditions(input, loc)];
+    if (input.project != null) {
+      const [key] = this.#keys([input.project], () => [...loc, "project"]);
+      if (key !== undefined)
+        parts.push({ linked: { key, out: OF_PROJECT.out, in: OF_PROJECT.in } });
     }
     const score = this.#score(input, loc);
     if (score) parts.push({ score });
@@ -315,9 +318,39 @@ class FilterReader {
     return parts;
   }
 
-  #valueConditions(input: RecordFilterInput): RecordFilter[] {
-    const { kinds, name, keywords, formats, publicationStatus, licenses } = input;
+  /** Conditions on the records that links lead to. */
+  #linkConditions(
+    input: RecordFilterInput,
+    loc: ValidationItem["loc"],
+    depth: Depth,
+  ): RecordFilter[] {
+    return Object.entries(RELATIONS).flatMap(([name, relations]): RecordFilter[] => {
+      const value = (input as Readonly<Record<string, unknown>>)[name] as
+        RecordFilterInput | string | null | undefined;
+      if (value == null) return [];
+      const at = [...loc, name];
+      if (depth.links === MAX_FILTER_LINKS) {
+        this.#problem(at, `a filter follows at most ${MAX_FILTER_LINKS} links`);
+        return [];
+      }
+      const filter =
+        typeof value === "string"
+          ? { keys: this.#keys([value], () => [...loc, LINK_PARAMETERS[name] ?? name]) }
+          : this.#filter(value, at, { ...depth, links: depth.links + 1 });
+      const alternatives = relations.map(({ kinds, connection }): RecordFilter => {
+        const { out, in: back, inKinds } = connection;
+        const related = { out, in: back, ...(inKinds ? { inKinds } : {}), filter };
+        return kinds ? { kinds, related } : { related };
+      });
+      return alternatives.length === 1 ? alternatives : [{ or: alternatives }];
+    });
+  }
+
+  #valueConditions(input: RecordFilterInput, loc: ValidationItem["loc"]): RecordFilter[] {
+    const { ids, kinds, name, keywords, formats, publicationStatus, licenses } = input;
     const parts: RecordFilter[] = [];
+    if (ids)
+      parts.push({ keys: this.#keys(this.#counted(ids), (index) => [...loc, "ids", index]) });
     if (kinds) parts.push({ kinds: this.#counted(kinds) });
     if (name?.contains != null) parts.push({ nameContains: name.contains });
     if (name?.equals != null) parts.push({ nameIs: name.equals });
@@ -479,13 +512,17 @@ export function statisticsParameters(query: QueryStrings): {
   return { filter, by: by as StatisticsKey[], limit };
 }
 
+/** Parameters with the identifier of a linked record, by the relation that leads to it. */
+const LINK_PARAMETERS: Readonly<Record<string, string>> = {
+  used: "used",
+  generatedBy: "generatedBy",
+  isPartOf: "partOf",
+};
+
 /** Conditions that are the text of one parameter. */
 const TEXTS = [
   "owner",
   "crate",
-  "used",
-  "generatedBy",
-  "partOf",
   "text",
   "project",
   "group",
@@ -513,6 +550,9 @@ export function filterParameters(
   };
   const stated = {
     ...Object.fromEntries(TEXTS.map((name) => [name, query[name]])),
+    ...Object.fromEntries(
+      Object.entries(LINK_PARAMETERS).map(([relation, name]) => [relation, query[name]]),
+    ),
     kinds: kind as KindName[] | undefined,
     name: nameParameters(query),
     keywords: query["keyword"] === undefined ? undefined : [query["keyword"]],

@@ -1,6 +1,7 @@
 /** Pages of links from the rows that either database finds. */
 import type { KindName } from "../../model/kind.js";
 import type { FoundLink, Page } from "./port.js";
+import { readNumbers } from "./rows.js";
 import { isStorableText } from "./text.js";
 
 /** `asked`: place of the record in the list that was asked for, from 0. */
@@ -25,14 +26,30 @@ export type LinkToRow = [
   source: string,
 ];
 
+/** What a page of links is asked for with. */
+interface PageOptions {
+  after?: string;
+  before?: string;
+  backward?: boolean;
+  limit: number;
+}
+/** Behind the last link. */
+const END = Number.MAX_SAFE_INTEGER;
+
+/** The numbers of both ends of a page. @param parts numbers of a position */
+export const endsOf = ({ after, before }: PageOptions, parts: 1 | 3): number[] => [
+  ...(after === undefined ? [-1, 0, 0].slice(0, parts) : readNumbers(after, parts)),
+  ...(before === undefined ? [END, 0, 0].slice(0, parts) : readNumbers(before, parts)),
+];
+
 /** @param asked how many records were asked for */
 export const pagesFrom = (
   rows: readonly LinkFromRow[],
   asked: number,
-  limit: number,
+  options: PageOptions,
 ): Page<FoundLink>[] =>
   byPlace(rows, asked).map((page) =>
-    pageOf(page, limit, ([, source, kind, position, predicate, target, targetKey]) => ({
+    pageOf(page, options, ([, source, kind, position, predicate, target, targetKey]) => ({
       source,
       sourceKind: kind as KindName,
       position: String(position),
@@ -46,12 +63,12 @@ export const pagesFrom = (
 export const pagesTo = (
   rows: readonly LinkToRow[],
   asked: number,
-  limit: number,
+  options: PageOptions,
 ): Page<FoundLink>[] =>
   byPlace(rows, asked).map((page) =>
     pageOf(
       page.toSorted((a, b) => a[1] - b[1] || a[2] - b[2] || a[3] - b[3]),
-      limit,
+      options,
       ([, sequence, sourceId, position, predicate, kind, target, targetKey, source]) => ({
         source,
         sourceKind: kind as KindName,
@@ -74,11 +91,11 @@ function byPlace<R extends [asked: number, ...rest: unknown[]]>(
 
 function pageOf<R>(
   rows: readonly R[],
-  limit: number,
+  { limit, backward = false }: PageOptions,
   link: (row: R) => FoundLink,
 ): Page<FoundLink> {
-  const items = rows.slice(0, limit).map(link);
-  return rows.length > limit ? { items, next: items.at(-1)!.position } : { items };
+  const items = (backward ? rows.slice(-limit) : rows.slice(0, limit)).map(link);
+  return rows.length > limit ? { items, next: items.at(backward ? 0 : -1)!.position } : { items };
 }
 
 /**

@@ -83,7 +83,11 @@ export interface RecordStore
   ): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined>;
   /** Newest first. */
   history(ark: string, options: { before?: number; limit: number }): Promise<Revision[]>;
-  /** Links stated by each source, in the order stated; sources of tombstones have none. */
+  /**
+   * Links stated by each source, in the order stated; sources of tombstones have none. Read
+   * backward, a page holds the last links before `before`, in the same order, and `next` is where
+   * the page before it ends.
+   */
   linksFrom(
     arks: readonly string[],
     options: {
@@ -91,10 +95,12 @@ export interface RecordStore
       /** Of several links to one target only the first counts. */
       distinct?: boolean;
       after?: string;
+      before?: string;
+      backward?: boolean;
       limit: number;
     },
   ): Promise<Page<FoundLink>[]>;
-  /** Links that point to each target key, oldest first. */
+  /** Links that point to each target key, oldest first; backward as those from a source. */
   linksTo(
     keys: readonly string[],
     options: {
@@ -105,6 +111,8 @@ export interface RecordStore
       /** Leaves sources out that the target itself links to by one of these predicates. */
       unlessBack?: readonly string[];
       after?: string;
+      before?: string;
+      backward?: boolean;
       limit: number;
     },
   ): Promise<Page<FoundLink>[]>;

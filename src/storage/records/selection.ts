@@ -6,6 +6,7 @@ import {
   type LinkedTo,
   type RecordFilter,
   type RecordOrder,
+  type RelatedTo,
   SCORE_BANDS,
   type ScoreRange,
   type Selection,
@@ -36,6 +37,8 @@ export interface Dialect {
   textHolds?(text: string, sql: Sql): string;
   /** Conditions on `object_ref AS o` for the stored content of now. */
   readonly currentContent: string;
+  /** Joins a table that is read after those before it. */
+  readonly thenJoin: string;
   /** The document in `state AS t` holds the text. */
   documentHolds(text: string, sql: Sql): string;
 }
@@ -43,6 +46,9 @@ export interface Dialect {
 /** The parameters of one statement. Text of a caller is never a part of the SQL. */
 export class Sql {
   readonly values: SqlValue[] = [];
+  /** Tables of the subquery that is written, and how many the statement has. */
+  #tables: string[] | undefined;
+  #named = 0;
   readonly #dialect: Dialect;
 
   constructor(dialect: Dialect) {
@@ -53,6 +59,20 @@ export class Sql {
   add(value: SqlValue): string {
     this.values.push(value);
     return this.#dialect.placeholder(this.values.length);
+  }
+
+  /**
+   * Writes a subquery that reads a table of its own, which is read once. The tables of subqueries
+   * within that table stand before it and not in it: SQLite refuses what nests too deep.
+   */
+  reading(table: () => string, subquery: (name: string) => string): string {
+    const outer = this.#tables;
+    const tables = (this.#tables ??= []);
+    const text = table();
+    const name = `other${this.#named++}`;
+    tables.push(`${name} AS MATERIALIZED (${text})`);
+    this.#tables = outer;
+    return outer ? subquery(name) : `WITH ${tables.join(", ")} ${subquery(name)}`;
   }
 }
 
@@ -81,6 +101,8 @@ export interface Condition {
   inOrder?: true;
   /** Asks for one record, without all of those numbers. */
   holds?(sql: Sql): string;
+  /** That takes no longer than to read a few rows. */
+  holdsQuickly?: true;
   /** The field that it is about, where its index does not find the records. */
   reads?: ConditionField;
   /** The values that the field may have. */
@@ -167,19 +189,42 @@ export const addressed = (
   ...withoutKinds(without, dialect).map((condition) => condition.sql(sql)),
 ];
 
+/** In place of a size or a score that a record has not, so that it comes last. */
+const [BELOW_ALL, ABOVE_ALL] = [-1, Number.MAX_SAFE_INTEGER];
+
 /**
- * The column of each order. The last change of a deleted record is its deletion, by which there is
- * an index.
+ * The value of `record AS r` that each order is by; null for the number. The last change of a
+ * deleted record is its deletion, by which there is an index.
+ * @param name column of the name
  */
-export const keyColumn = (
-  { filter, order: { by } }: Pick<SelectionQuery, "filter" | "order">,
+export function orderKey(
+  { filter, order: { by, descending } }: Pick<SelectionQuery, "filter" | "order">,
   name: string,
-): string | null =>
-  by === "modified"
-    ? `${isOfDeleted(filter) ? "deleted" : "modified"}_at`
-    : by === "name"
-      ? name
-      : null;
+  dialect: Dialect,
+): string | null {
+  const orLast = (value: string): string =>
+    `coalesce(${value}, ${descending ? BELOW_ALL : ABOVE_ALL})`;
+  switch (by) {
+    case "created":
+      return null;
+    case "modified":
+      return `r.${isOfDeleted(filter) ? "deleted" : "modified"}_at`;
+    case "name":
+      return `r.${name}`;
+    case "size":
+      return orLast(bytesOf(dialect));
+    case "score":
+      return orLast(PERCENT);
+  }
+}
+
+/** Bytes of the stored content of `record AS r`; null without. */
+const bytesOf = ({ currentContent }: Dialect): string =>
+  `(SELECT CAST(sum(o.size) AS bigint) FROM object_ref AS o WHERE o.record = r.id AND ${currentContent})`;
+
+/** Only crates have a score, and asking for each record takes as long as all the rest. */
+const PERCENT = `CASE WHEN r.kind = 'rocrate'
+  THEN (SELECT s.percent FROM score AS s WHERE s.crate = r.ark) END`;
 
 /** The conditions that a filter states itself. */
 function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
@@ -218,8 +263,7 @@ function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
         AND ${dialect.anyOf("k.word", words, sql)})`,
   );
   listed("owner", filter.owners, column("r.owner_key"));
-  const { linked } = filter;
-  if (linked) conditions.push(inNumbers((sql) => linkedIds(linked, dialect, sql)));
+  for (const condition of linkConditions(filter, dialect)) conditions.push(condition);
   const formats = filter.formats?.filter(isStorableText).map((format) => format.toLowerCase());
   if (formats)
     conditions.push(
@@ -261,6 +305,26 @@ function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
   return conditions;
 }
 
+/** Those of links, and of the identifiers that links state. */
+function linkConditions({ keys, linked, related }: RecordFilter, dialect: Dialect): Condition[] {
+  const conditions: Condition[] = [];
+  const known = keys?.filter(isStorableText);
+  if (known)
+    conditions.push(
+      inNumbers(
+        (sql) => `SELECT x.id FROM record AS x WHERE ${dialect.anyOf("x.key", known, sql)}`,
+      ),
+    );
+  if (linked) conditions.push(inNumbers((sql) => linkedIds(linked, dialect, sql)));
+  if (related)
+    conditions.push({
+      ...inNumbers((sql) => relatedIds(related, dialect, sql)),
+      holds: (sql) => isRelated(related, dialect, sql),
+      holdsQuickly: true,
+    });
+  return conditions;
+}
+
 const inNumbers = (ids: (sql: Sql) => string): Condition => ({
   sql: (sql) => `r.id IN (${ids(sql)})`,
   ids,
@@ -296,11 +360,70 @@ function describedIds(crate: string, sql: Sql): string {
 function linkedIds(linked: LinkedTo, dialect: Dialect, sql: Sql): string {
   if (!isStorableText(linked.key)) return NO_IDS;
   const key = sql.add(linked.key);
-  return `SELECT l.source AS id FROM link AS l JOIN via AS v ON v.id = l.via
-      WHERE l.target_key = ${key} AND ${dialect.anyOf("v.predicate", linked.in, sql)}
+  return `SELECT l.source AS id FROM link AS l WHERE l.target_key = ${key}
+      AND ${byPredicate(linked.in, linked.inKinds, dialect, sql)}
     UNION SELECT t.id FROM record AS x JOIN link AS l ON l.source = x.id
       JOIN via AS v ON v.id = l.via JOIN record AS t ON t.key = l.target_key
       WHERE x.key = ${key} AND ${dialect.anyOf("v.predicate", linked.out, sql)}`;
+}
+
+/** Condition on `link AS l`. @param kinds of the record that states it */
+function byPredicate(
+  predicates: readonly string[],
+  kinds: readonly KindName[] | undefined,
+  dialect: Dialect,
+  sql: Sql,
+): string {
+  const ofKind = kinds ? ` AND ${dialect.anyOf("v.kind", kinds, sql)}` : "";
+  return `l.via IN (SELECT v.id FROM via AS v
+    WHERE ${dialect.anyOf("v.predicate", predicates, sql)}${ofKind})`;
+}
+
+/** The live records, `r` of a SELECT of their own, that meet the filter of a link. */
+const othersSql = (filter: RecordFilter, dialect: Dialect, sql: Sql): string =>
+  joined(
+    ["r.deleted_at IS NULL", ...flattened(filter, dialect).map((condition) => condition.sql(sql))],
+    "AND",
+  );
+
+/** The keys of a filter that says nothing else, and is about the link alone. */
+const solelyKeys = ({ keys, ...more }: RecordFilter): readonly string[] | undefined =>
+  Object.keys(more).length === 0 ? keys?.filter(isStorableText) : undefined;
+
+/** The numbers of all records that a link leads from, from the other records on. */
+function relatedIds(related: RelatedTo, dialect: Dialect, sql: Sql): string {
+  const { filter } = related;
+  const keys = solelyKeys(filter);
+  return sql.reading(
+    () => `SELECT r.id, r.key FROM record AS r WHERE ${othersSql(filter, dialect, sql)}`,
+    (other) => {
+      const from = keys
+        ? `link AS l WHERE ${dialect.anyOf("l.target_key", keys, sql)}`
+        : `${other} AS x ${dialect.thenJoin} link AS l ON l.target_key = x.key WHERE ${ALL}`;
+      return `SELECT l.source AS id FROM ${from}
+          AND ${byPredicate(related.out, undefined, dialect, sql)}
+        UNION ALL SELECT t.id FROM ${other} AS x ${dialect.thenJoin} link AS l ON l.source = x.id
+          ${dialect.thenJoin} record AS t ON t.key = l.target_key
+          WHERE ${byPredicate(related.in, related.inKinds, dialect, sql)}`;
+    },
+  );
+}
+
+/** The same for one record, from it on. */
+function isRelated(related: RelatedTo, dialect: Dialect, sql: Sql): string {
+  const { filter } = related;
+  const keys = solelyKeys(filter);
+  const stated = byPredicate(related.out, undefined, dialect, sql);
+  const back = `SELECT l.source AS id FROM link AS l WHERE l.target_key = r.key
+    AND ${byPredicate(related.in, related.inKinds, dialect, sql)}`;
+  const others = (ids: string): string =>
+    `EXISTS (SELECT 1 FROM (${ids}) AS x ${dialect.thenJoin} record AS r ON r.id = x.id
+      WHERE ${othersSql(filter, dialect, sql)})`;
+  return keys
+    ? `(EXISTS (SELECT 1 FROM link AS l WHERE l.source = r.id AND ${stated}
+        AND ${dialect.anyOf("l.target_key", keys, sql)}) OR ${others(back)})`
+    : others(`SELECT t.id FROM link AS l ${dialect.thenJoin} record AS t ON t.key = l.target_key
+        WHERE l.source = r.id AND ${stated} UNION ALL ${back}`);
 }
 
 function inRange(column: string, { since, before }: TimeRange, sql: Sql): string {
@@ -360,7 +483,7 @@ export class Positions {
 
   #key(key: string | undefined): number | string | null {
     if (this.#by === "created") return null;
-    if (this.#by === "modified") return Number.isSafeInteger(Number(key)) ? Number(key) : null;
+    if (this.#by !== "name") return Number.isSafeInteger(Number(key)) ? Number(key) : null;
     const name = Buffer.from(key ?? "", "base64url").toString("utf8");
     return isStorableText(name) ? name : null;
   }
@@ -402,10 +525,9 @@ export interface StatisticsDialect extends Dialect {
   ): { from: string; extra: readonly string[] };
 }
 
-/** `[value of each key…, records, bytes]` */
+/** `[value of each key…, records, bytes, records with content, per cent, crates with a score]` */
 export type StatisticsRow = (string | number | null)[];
 
-/** Only crates have a score, and asking for each record takes as long as all the rest. */
 const SCORE_BAND = `CASE WHEN r.kind = 'rocrate' THEN (SELECT CASE ${SCORE_BANDS.map(
   ([band, from]) => `WHEN s.percent >= ${from} THEN '${band}'`,
 ).join(" ")} END FROM score AS s WHERE s.crate = r.ark) END`;
@@ -437,12 +559,17 @@ export function statisticsSql(
     project: "p.project",
     format: `(SELECT lower(o.media_type) ${content} ORDER BY o.id LIMIT 1)`,
   };
-  const bytes = sizes ? `coalesce(sum((SELECT sum(o.size) ${content})), 0)` : "0";
+  const sums = [
+    "count(*)",
+    ...[bytesOf(dialect), PERCENT].flatMap((each) =>
+      sizes ? [`coalesce(sum(${each}), 0)`, `count(${each})`] : ["0", "0"],
+    ),
+  ];
   const { from, extra } = dialect.from(conditions, by, sql);
   const where = [baseOf(query), ...extra, ...conditions.map((condition) => condition.sql(sql))];
   const columns = by.map((key, index) => `${read[key]} AS v${index}`);
   const places = by.map((_, index) => `v${index}`);
-  const inner = `SELECT ${[...columns, "count(*) AS records", `${bytes} AS bytes`].join(", ")}
+  const inner = `SELECT ${[...columns, ...sums.map((sum, index) => `${sum} AS n${index}`)].join(", ")}
       FROM ${from}${by.includes("project") ? ` JOIN (${projectsSql(dialect, sql)}) AS p ON p.record = r.id` : ""}
       WHERE ${joined(where, "AND")}
       ${places.length === 0 ? "" : `GROUP BY ${places.join(", ")}`}`;
@@ -450,9 +577,9 @@ export function statisticsSql(
     key === "month" ? `${dialect.monthOf(`v${index}`)} AS s${index}` : `v${index} AS s${index}`,
   );
   const names = by.map((_, index) => `s${index}`);
-  const text = `SELECT ${[...shown, "sum(records) AS n", "sum(bytes) AS b"].join(", ")}
+  const text = `SELECT ${[...shown, ...sums.map((_, index) => `sum(n${index}) AS t${index}`)].join(", ")}
     FROM (${inner}) AS days ${names.length === 0 ? "" : `GROUP BY ${names.join(", ")}`}
-    ORDER BY ${["n DESC", ...names.map((name) => `${name} NULLS FIRST`)].join(", ")}
+    ORDER BY ${["t0 DESC", ...names.map((name) => `${name} NULLS FIRST`)].join(", ")}
     LIMIT ${sql.add(limit + 1)}`;
   return { text, sql };
 }
@@ -470,11 +597,22 @@ const projectsSql = (dialect: Dialect, sql: Sql): string => {
 
 export function statisticsOf(rows: readonly StatisticsRow[], limit: number): Statistics {
   return {
-    groups: rows.slice(0, limit).map((row) => ({
-      values: row.slice(0, -2) as (string | null)[],
-      records: Number(row.at(-2)),
-      bytes: Number(row.at(-1)),
-    })),
+    groups: rows.slice(0, limit).map((row) => {
+      const [records, bytes, sized, percent, scored] = row.slice(-5).map(Number) as [
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
+      return {
+        values: row.slice(0, -5) as (string | null)[],
+        records,
+        bytes,
+        averageBytes: sized === 0 ? null : bytes / sized,
+        averageScore: scored === 0 ? null : percent / scored,
+      };
+    }),
     more: rows.length > limit,
   };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { RecordStore } from "../../../src/storage/records/port.js";
 import { commitOf, create, linkTo, remove, replace, type Setting, write } from "./fixtures.js";
 import { arkFrom } from "../../support/arks.js";
 
@@ -149,6 +150,55 @@ export function linksConform(setting: Setting): void {
           ({ items }) => items.length,
         ),
       ).toEqual([0, 1]);
+    });
+
+    test("come page by page from either end, and between two positions", async () => {
+      const targets = Array.from({ length: 7 }, (_, i) => `ark:99999/t${i}`);
+      const used = "evi:used";
+      await write(
+        store(),
+        create(A, {
+          links: targets.flatMap((target) => [linkTo(target, used), linkTo(target), linkTo(A)]),
+        }),
+      );
+      for (const [i, ark] of targets.entries())
+        await write(store(), create(ark, { links: [linkTo(A), linkTo(A, i % 2 ? used : "a:b")] }));
+      const read = {
+        from: (options: Parameters<RecordStore["linksFrom"]>[1]) =>
+          store().linksFrom(["ark:99999/none", A], options),
+        to: (options: Parameters<RecordStore["linksTo"]>[1]) =>
+          store().linksTo(["ark:99999/none", "ark:99999/a1"], options),
+      };
+      for (const side of ["from", "to"] as const)
+        for (const predicates of [undefined, [used, "evi:usedDataset"], [used]])
+          for (const distinct of [false, true]) {
+            const asked = { distinct, ...(predicates ? { predicates } : {}) };
+            const [, whole] = await read[side]({ ...asked, limit: 100 });
+            const [, reversed] = await read[side]({ ...asked, limit: 100, backward: true });
+            expect(reversed).toEqual(whole);
+            const items: unknown[] = [];
+            for (let before: string | undefined; ;) {
+              const [none, page] = await read[side]({
+                ...asked,
+                limit: 2,
+                backward: true,
+                ...(before === undefined ? {} : { before }),
+              });
+              expect(none).toEqual({ items: [] });
+              items.unshift(...page!.items);
+              if (page!.next === undefined) break;
+              before = page!.next;
+            }
+            expect(items).toEqual(whole!.items);
+            const ends = { after: whole!.items[0]!.position, before: whole!.items[2]!.position };
+            for (const backward of [false, true])
+              expect((await read[side]({ ...asked, ...ends, backward, limit: 9 }))[1]).toEqual({
+                items: [whole!.items[1]],
+              });
+          }
+      await expect(read.to({ before: "1", limit: 5 })).rejects.toMatchObject({
+        code: "BAD_REQUEST",
+      });
     });
 
     test("are counted in both directions as their pages list them, many records at once", async () => {

@@ -36,9 +36,21 @@ interface Row {
   status: (typeof STATUSES)[number];
   keywords: string[];
   licence: string | null;
+  /** Bytes of the stored content; null without. */
+  size: number | null;
   created: number;
   modified: number;
 }
+
+/** Content of so many bytes, in two objects. */
+const contentOf = (ark: string, size: number) =>
+  [0, size].map((bytes, index) => ({
+    sha256: Buffer.from(`${index}${ark}`).toString("hex").padEnd(64, "0"),
+    size: bytes,
+    mediaType: "text/csv",
+    name: `${index}.csv`,
+    role: "content" as const,
+  }));
 
 /** Records of which every combination of values occurs, some changed later, one deleted. */
 async function fill(store: RecordStore): Promise<Row[]> {
@@ -52,6 +64,7 @@ async function fill(store: RecordStore): Promise<Row[]> {
       status: STATUSES[Math.floor(i / 5) % 2]!,
       keywords: WORDS.filter((_word, bit) => (i >> bit) & 1),
       licence: LICENCES[Math.floor(i / 2) % 3]!,
+      size: i % 4 === 2 ? null : (i % 5) * 1_000_000_000,
       created,
       modified: created,
     };
@@ -59,9 +72,12 @@ async function fill(store: RecordStore): Promise<Row[]> {
   for (let start = 0; start < rows.length; start += 4)
     await store.commit(
       commitOf(
-        rows
-          .slice(start, start + 4)
-          .map((row) => create(row.ark, row, { publicationStatus: row.status })),
+        rows.slice(start, start + 4).map((row) =>
+          create(row.ark, row, {
+            publicationStatus: row.status,
+            ...(row.size === null ? {} : { objects: contentOf(row.ark, row.size) }),
+          }),
+        ),
         { at: rows[start]!.created },
       ),
     );
@@ -131,15 +147,19 @@ function inOrder(rows: readonly Row[], { by, descending }: RecordOrder): Row[] {
       ? a.modified - b.modified
       : by === "name"
         ? Buffer.compare(Buffer.from(fold(a.name)), Buffer.from(fold(b.name)))
-        : 0;
+        : by === "size"
+          ? sizeOf(a) - sizeOf(b)
+          : 0;
+  // Records without content come last in both directions, and none of these has a score.
+  const sizeOf = ({ size }: Row): number => size ?? (descending ? -1 : Number.MAX_SAFE_INTEGER);
   // Rows are in the order of creation, and sorting keeps that of equals.
   const sorted = rows.toSorted(compare);
   return descending ? sorted.toReversed() : sorted;
 }
 
-const ORDERS: readonly RecordOrder[] = (["created", "modified", "name"] as const).flatMap((by) =>
-  [false, true].map((descending) => ({ by, descending })),
-);
+const ORDERS: readonly RecordOrder[] = (
+  ["created", "modified", "name", "size", "score"] as const
+).flatMap((by) => [false, true].map((descending) => ({ by, descending })));
 
 const FILTERS: readonly RecordFilter[] = [
   {},
@@ -343,6 +363,7 @@ export function selectionsConform({ store }: Setting): void {
         { ...asked, filter: {} },
         { ...asked, order: { by: "name", descending: true } as const },
         { ...asked, order: { by: "modified", descending: false } as const },
+        { ...asked, order: { by: "size", descending: false } as const },
       ])
         for (const end of [{ after }, { before: after }])
           await expect(store().select({ ...other, ...end })).rejects.toMatchObject({
@@ -432,6 +453,7 @@ export function selectionsConform({ store }: Setting): void {
         status: "DRAFT",
         keywords: [],
         licence: "MIT",
+        size: 9,
         created: Date.UTC(2025, 11, 31, 23, 59),
         modified: 0,
       };
@@ -446,7 +468,16 @@ export function selectionsConform({ store }: Setting): void {
           at: sized.created + 1,
         }),
       );
-      const all = [...rows, sized];
+      const scored: Row = { ...sized, ark: "ark:99999/scored", kind: "rocrate", size: null };
+      await store().commit(commitOf([create(scored.ark, scored)], { at: scored.created }));
+      await store().storeScore({
+        crate: scored.ark,
+        state: "1",
+        whole: true,
+        percent: 59,
+        body: new Uint8Array(1),
+      });
+      const all = [...rows, sized, scored];
       const valuesOf = (row: Row, key: StatisticsKey): (string | null)[] => {
         switch (key) {
           case "month":
@@ -454,8 +485,9 @@ export function selectionsConform({ store }: Setting): void {
           case "keyword":
             return row.keywords.map((word) => fold(word).replace(/\s+/g, " "));
           case "format":
-            return [row === sized ? "text/csv" : null];
+            return [row.size === null ? null : "text/csv"];
           case "scoreBand":
+            return [row === scored ? "FROM_40" : null];
           case "crate":
             return [null];
           case "project":
@@ -493,10 +525,14 @@ export function selectionsConform({ store }: Setting): void {
           { nameContains: "a", statuses: ["DRAFT"] as const },
         ]) {
           const counts = new Map<string, number>();
+          const sums = new Map<string, number[]>();
           for (const row of all.filter((one) => meets(one, filter)))
             for (const values of combined(row, by)) {
               const key = JSON.stringify(values);
               counts.set(key, (counts.get(key) ?? 0) + 1);
+              const sizes = sums.get(key) ?? [];
+              sums.set(key, sizes);
+              if (row.size !== null) sizes.push(row.size);
             }
           for (const sizes of [false, true]) {
             const { groups, more } = await store().statistics({ filter, by, sizes, limit: 1000 });
@@ -508,9 +544,18 @@ export function selectionsConform({ store }: Setting): void {
             ).toEqual(counts.size === 0 && by.length === 0 ? new Map([["[]", 0]]) : counts);
             const numbers = groups.map(({ records }) => records);
             expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
-            const bytes = groups.reduce((sum, group) => sum + group.bytes, 0);
-            const isIn = meets(sized, filter) && !by.some((key) => key === "keyword");
-            expect(bytes, label).toBe(sizes && isIn ? 9 : 0);
+            for (const { values, bytes, averageBytes, averageScore } of groups) {
+              const own = sums.get(JSON.stringify(values)) ?? [];
+              const sum = own.reduce((total, size) => total + size, 0);
+              expect(bytes, label).toBe(sizes ? sum : 0);
+              expect(averageBytes, label).toBe(sizes && own.length > 0 ? sum / own.length : null);
+              expect([null, 59]).toContain(averageScore);
+            }
+            const isScored = meets(scored, filter) && !by.some((key) => key === "keyword");
+            expect(
+              groups.some(({ averageScore }) => averageScore !== null),
+              label,
+            ).toBe(sizes && isScored);
           }
         }
       const cut = await store().statistics({ filter: {}, by: ["keyword"], limit: 2 });
@@ -622,6 +667,20 @@ export function selectionsConform({ store }: Setting): void {
       expect(Object.fromEntries(groups.map(({ values, records }) => [values[0], records]))).toEqual(
         { BELOW_20: 2, FROM_20: 1, FROM_40: 1, FROM_60: 1, FROM_80: 2, null: 2 },
       );
+      for (const [descending, last] of [
+        [false, "hunscored"],
+        [true, "unscoredh"],
+      ] as const) {
+        const query = { filter: { kinds: ["rocrate"] as const }, backward: false };
+        const ordered = await paged(store(), { ...query, order: { by: "score", descending } }, 2);
+        const backward = { ...query, backward: true };
+        expect(
+          await paged(store(), { ...backward, order: { by: "score", descending } }, 3),
+        ).toEqual(ordered);
+        expect(ordered.map((record) => record.ark.slice(ark("").length)).join("")).toBe(
+          (descending ? "gfedcba" : "abcdefg") + last,
+        );
+      }
       await put("a", "2", 95);
       await write(store(), remove(ark("g"), 1));
       expect(await found({ atLeast: 80 })).toBe("af");
@@ -693,6 +752,116 @@ export function selectionsConform({ store }: Setting): void {
       await write(store(), remove(ark("of-group"), 1));
       await write(store(), remove(group, 1));
       expect(await found({ group: arkKey(group) })).toEqual([]);
+    });
+
+    test("follows links to records that meet a filter, whichever side states them", async () => {
+      const ark = (name: string): string => `ark:99999/${name}`;
+      const link = (name: string, predicate: string) => linkTo(ark(name), predicate);
+      const users = ["evi:usedSoftware"];
+      await write(
+        store(),
+        create(ark("tool"), { kind: "software", name: "Segmenter" }),
+        create(ark("other-tool"), { kind: "software", name: "Counter" }),
+        create(ark("run"), {
+          kind: "computation",
+          name: "Run one",
+          links: [link("to-ol", "evi:usedSoftware"), link("raw", "evi:usedDataset")],
+        }),
+        create(ark("run2"), {
+          kind: "computation",
+          name: "Run two",
+          links: [link("other-tool", "evi:usedSoftware"), link("says-itself", "evi:generated")],
+        }),
+        create(ark("raw"), { links: [link("nowhere", "evi:derivedFrom")] }),
+        create(ark("twice"), { links: [link("run", "evi:generatedBy"), link("run", "evi:by")] }),
+        create(ark("says-itself"), { links: [link("run", "evi:generatedBy")] }),
+        create(ark("unlike"), { links: [link("run", "evi:used"), link("gone", "evi:by")] }),
+        create(ark("gone"), { kind: "computation", links: [link("raw", "evi:generated")] }),
+      );
+      await write(store(), remove(ark("gone"), 1));
+      const usedTool = (filter: RecordFilter): RecordFilter => ({
+        related: { out: users, in: ["evi:softwareUsedBy"], filter },
+      });
+      const by = (filter: RecordFilter, inKinds?: readonly KindName[]): RecordFilter => ({
+        related: {
+          out: ["evi:generatedBy", "evi:by"],
+          in: ["evi:generated"],
+          filter,
+          ...(inKinds ? { inKinds } : {}),
+        },
+      });
+      const segmenter = { nameContains: "segment" };
+      const keys = (...names: string[]) => ({ keys: names.map((name) => arkKey(ark(name))) });
+      const cases: [RecordFilter, string[]][] = [
+        [keys("tool", "ra-w", "none"), ["raw", "tool"]],
+        [keys(), []],
+        [{ not: keys("tool"), kinds: ["software"] }, ["other-tool"]],
+        [usedTool(segmenter), ["run"]],
+        [usedTool({ ...segmenter, kinds: ["dataset"] }), []],
+        [usedTool({}), ["run", "run2"]],
+        [usedTool({ not: segmenter }), ["run2"]],
+        [usedTool({ nameIs: "a\0b" }), []],
+        [by({}), ["says-itself", "twice"]],
+        [by({ nameIs: "run two" }), ["says-itself"]],
+        [by({ nameIs: "run two" }, ["dataset"]), []],
+        [by({ nameIs: "run one" }, ["dataset"]), ["says-itself", "twice"]],
+        [by(usedTool(segmenter)), ["says-itself", "twice"]],
+        [by(usedTool({ nameContains: "count" })), ["says-itself"]],
+        [by({ ...usedTool({}), and: [usedTool(segmenter)] }), ["says-itself", "twice"]],
+        [{ and: [by({ nameIs: "run one" }), by({ nameIs: "run two" })] }, ["says-itself"]],
+        [{ or: [by({}), usedTool(segmenter)] }, ["run", "says-itself", "twice"]],
+        [{ kinds: ["dataset"], not: by({}) }, ["raw", "unlike"]],
+        [{ ...by({}), nameContains: "none such" }, []],
+        // Of keys alone the link counts, whether or not a record has the identifier.
+        [by(keys("gone")), ["unlike"]],
+        [by({ ...keys("gone"), kinds: ["computation"] }), []],
+        [{ related: { out: ["evi:derivedFrom"], in: [], filter: keys("nowhere") } }, ["raw"]],
+        [by(keys("run2")), ["says-itself"]],
+        [by({ keys: ["a\0b", "'; --"] }), []],
+        [by(usedTool(by({}))), []],
+        [
+          { linked: { key: arkKey(ark("run2")), out: ["evi:generated"], in: ["evi:generatedBy"] } },
+          ["says-itself"],
+        ],
+        [
+          {
+            linked: {
+              key: arkKey(ark("run")),
+              out: [],
+              in: ["evi:generatedBy", "evi:used"],
+              inKinds: ["software"],
+            },
+          },
+          [],
+        ],
+      ];
+      for (const [filter, names] of cases) {
+        expect(await store().countSelected({ filter }), JSON.stringify(filter)).toBe(names.length);
+        for (const order of ORDERS) {
+          const forward = await paged(store(), { filter, order }, 2);
+          expect(
+            forward.map((record) => record.ark.slice(ark("").length)).toSorted(),
+            JSON.stringify(filter),
+          ).toEqual(names);
+          expect(await paged(store(), { filter, order, backward: true }, 2)).toEqual(forward);
+        }
+        const { groups } = await store().statistics({ filter, by: [], limit: 5 });
+        expect(groups[0]?.records ?? 0).toBe(names.length);
+      }
+    });
+
+    test("answers a chain of four links with a thousand conditions", async () => {
+      await write(store(), create("ark:99999/a", { links: [linkTo("ark:99999/a", "evi:used")] }));
+      const owners = Array.from({ length: 996 }, (_, i) => arkKey(`ark:99999/nobody-${i}`));
+      const chain = (links: number): RecordFilter =>
+        links === 0
+          ? { or: [{ owners: [arkKey(OWNER)] }, ...owners.map((owner) => ({ owners: [owner] }))] }
+          : { related: { out: ["evi:used"], in: ["evi:usedBy"], filter: chain(links - 1) } };
+      for (const order of ORDERS.slice(0, 3)) {
+        const { items } = await store().select({ filter: chain(4), order, limit: 5 });
+        expect(items.map(({ ark }) => ark)).toEqual(["ark:99999/a"]);
+      }
+      expect(await store().countSelected({ filter: { not: chain(4) } })).toBe(0);
     });
 
     test("reads a text in the language of search", async () => {

@@ -4,6 +4,7 @@ import { GraphQLJSON } from "graphql-scalars";
 import type { FileUpload } from "graphql-upload/processRequest.mjs";
 import { ArgsType, Field, ID, InputType, Int, registerEnumType } from "type-graphql";
 import { invalid, ValidationError } from "../../../errors.js";
+import { RELATIONS } from "../../../model/connections.js";
 import type { Field as ModelField, JsonObject, JsonValue } from "../../../model/field.js";
 import type { Kind, KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
@@ -79,7 +80,10 @@ class StringFilter implements TextFilter {
 @InputType({
   description:
     "Conditions on records; all that are given must hold. A null is ignored. At most 10 levels of " +
-    "and, or and not, and 1000 conditions and values in all.",
+    "and, or and not, and 1000 conditions and values in all. A field that is named as a relation " +
+    "holds where the relation leads to a record that meets its filter, whichever of the two " +
+    "states it; at most 4 such fields stand in each other. A filter of ids alone finds links to " +
+    "identifiers without a record too.",
 })
 export class RecordFilter implements RecordFilterInput {
   @Field(() => [RecordFilter], { nullable: true, description: "All of these hold." })
@@ -91,6 +95,8 @@ export class RecordFilter implements RecordFilterInput {
   or?: RecordFilter[] | null;
   @Field(() => RecordFilter, { nullable: true, description: "This does not hold." })
   not?: RecordFilter | null;
+  @Field(() => [ID], { nullable: true, description: "One of these records." })
+  ids?: string[] | null;
   @Field(() => [RecordKindEnum], { nullable: true, description: "Of one of these kinds." })
   kinds?: KindName[] | null;
   @Field(() => StringFilter, { nullable: true, description: "What the record is called." })
@@ -110,21 +116,6 @@ export class RecordFilter implements RecordFilterInput {
     description: "Crate that the records came with; the crate itself is not among them.",
   })
   crate?: string | null;
-  @Field(() => ID, {
-    nullable: true,
-    description: "Activities that used this record, whichever of the two states it.",
-  })
-  used?: string | null;
-  @Field(() => ID, {
-    nullable: true,
-    description: "What this activity generated, whichever of the two states it.",
-  })
-  generatedBy?: string | null;
-  @Field(() => ID, {
-    nullable: true,
-    description: "Parts of this record, whichever of the two states it.",
-  })
-  partOf?: string | null;
   @Field(() => [String], {
     nullable: true,
     description: "The media type of the stored content is one of these.",
@@ -143,7 +134,7 @@ export class RecordFilter implements RecordFilterInput {
     nullable: true,
     description:
       "Deleted records, in place of others, by the time of their deletion. It stands in the " +
-      "outermost filter or in its and, together with kinds, owners, group, crate, describedBy and " +
+      "outermost filter or in its and, together with ids, kinds, owners, group, crate, describedBy and " +
       "times only.",
   })
   deleted?: DateTimeRange | null;
@@ -190,6 +181,12 @@ export class RecordFilter implements RecordFilterInput {
   })
   describedBy?: string | null;
 }
+
+for (const [name, relations] of Object.entries(RELATIONS))
+  Field(() => RecordFilter, {
+    nullable: true,
+    description: relations.map(({ connection }) => connection.description).join(" "),
+  })(RecordFilter.prototype, name);
 
 @ArgsType()
 export class RecordsArguments extends PageArguments {

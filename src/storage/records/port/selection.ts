@@ -15,6 +15,21 @@ export interface LinkedTo {
   key: string;
   out: readonly string[];
   in: readonly string[];
+  /** Kinds of records that count where they link to it; absent: any. */
+  inKinds?: readonly KindName[];
+}
+
+/**
+ * Records that link by a predicate of `out` to a live record that meets the filter, or that such a
+ * record links to by one of `in`. A filter of `keys` alone is about the links: it finds those to
+ * identifiers without a record too.
+ */
+export interface RelatedTo {
+  out: readonly string[];
+  in: readonly string[];
+  /** Kinds of the other records that count where they state the link; absent: any. */
+  inKinds?: readonly KindName[];
+  filter: RecordFilter;
 }
 
 /** Per cent of a score: from `atLeast` on, up to but without `below`. */
@@ -33,6 +48,8 @@ export interface RecordFilter {
   and?: readonly RecordFilter[];
   or?: readonly RecordFilter[];
   not?: RecordFilter;
+  /** Keys of ARKs ({@link import("../../../identifiers/ark.js").arkKey}). */
+  keys?: readonly string[];
   kinds?: readonly KindName[];
   /** The whole name; this and the next two without case. A record without a name has "". */
   nameIs?: string;
@@ -40,11 +57,12 @@ export interface RecordFilter {
   nameStartsWith?: string;
   /** Compared without case. */
   keywords?: readonly string[];
-  /** Keys of ARKs ({@link import("../../../identifiers/ark.js").arkKey}). */
+  /** Keys of ARKs. */
   owners?: readonly string[];
   /** Stored forms of crates that the records were minted for. */
   crates?: readonly string[];
   linked?: LinkedTo;
+  related?: RelatedTo;
   /** Media types of the stored content, compared without case. */
   formats?: readonly string[];
   statuses?: readonly PublicationStatus[];
@@ -119,9 +137,13 @@ export const percentOf = ({
   total: number;
 }): number | null => (total === 0 ? null : Math.floor((100 * met + 50 * partly) / total));
 
-/** Order of a selection. `created` is the order in which the registry stored the records. */
+/**
+ * Order of a selection. `created` is the order in which the registry stored the records, `size`
+ * that of the bytes of their stored content, `score` that of the per cent of their stored score.
+ * Records without content or score come last in both directions.
+ */
 export interface RecordOrder {
-  by: "created" | "modified" | "name";
+  by: "created" | "modified" | "name" | "size" | "score";
   descending: boolean;
 }
 
@@ -167,7 +189,7 @@ export type StatisticsKey = (typeof STATISTICS_KEYS)[number];
 
 export interface StatisticsQuery extends Selection {
   by: readonly StatisticsKey[];
-  /** Adds up the bytes of the stored content too, which takes longer; 0 without it. */
+  /** Adds up bytes and scores too, which takes longer; 0 and null without it. */
   sizes?: boolean;
   limit: number;
 }
@@ -218,7 +240,12 @@ export interface AddressPage {
 export interface StatisticsGroup {
   values: (string | null)[];
   records: number;
+  /** Of the stored content. */
   bytes: number;
+  /** Of the records that have stored content; null where none has. */
+  averageBytes: number | null;
+  /** Per cent, of the crates that have a stored score; null where none has. */
+  averageScore: number | null;
 }
 
 /** The groups with the most records first; equal ones by their values, null first. */

@@ -1,7 +1,14 @@
 /** Lists in PostgreSQL: by filter, by kind, by crate, by link. */
 import { arkKey } from "../../../identifiers/ark.js";
 import { parseQuery, type QueryTerm } from "../../../model/search-query.js";
-import { type LinkFromRow, type LinkToRow, pagesFrom, pagesTo, storable } from "../link-rows.js";
+import {
+  endsOf,
+  type LinkFromRow,
+  type LinkToRow,
+  pagesFrom,
+  pagesTo,
+  storable,
+} from "../link-rows.js";
 import type {
   FoundLink,
   ListedPage,
@@ -39,8 +46,8 @@ import {
   conditionsOf,
   type Dialect,
   joined,
-  keyColumn,
   NO_IDS,
+  orderKey,
   Positions,
   Sql,
   type StatisticsRow,
@@ -78,6 +85,7 @@ export const DIALECT: Dialect = {
           WHERE x.search @@ to_tsquery('arkgraph', ${sql.add(query)})`;
   },
   currentContent: "o.role = 'content' AND o.ended IS NULL AND o.dropped = false",
+  thenJoin: "JOIN",
   documentHolds: (text, sql) =>
     `position(convert_to(${sql.add(text)}::text, 'UTF8') IN t.document) > 0`,
 };
@@ -103,7 +111,7 @@ const TALLY_OF_KINDS = statement<[number]>(
   "SELECT coalesce(sum(live), 0)::bigint FROM tally WHERE kind = ANY($1::text[])",
 );
 
-type Selected = [...RecordRow, rows: number, id: number, modified: number, sorted: string];
+type Selected = [...RecordRow, rows: number, id: number, key: number | string | null];
 
 /** Records by filter. The planner chooses the index, by the statistics of the database. */
 export class SelectionReads {
@@ -122,40 +130,39 @@ export class SelectionReads {
       baseOf(query),
       ...conditionsOf(query, DIALECT).map((condition) => condition.sql(sql)),
     ];
-    const key = keyColumn(query, "sorted");
-    const columns = [key === null ? null : `r.${key}`, "r.id"] as const;
+    const key = orderKey(query, "sorted", DIALECT);
     const [behind, ahead] = order.descending ? (["<", ">"] as const) : ([">", "<"] as const);
-    if (after !== undefined) where.push(beyond(positions.read(after), columns, behind, sql));
-    if (before !== undefined) where.push(beyond(positions.read(before), columns, ahead, sql));
+    for (const [at, side] of [
+      [after, behind],
+      [before, ahead],
+    ] as const)
+      if (at !== undefined) where.push(beyond(positions.read(at), [key, "r.id"], side, sql));
     const direction = order.descending !== backward ? " DESC" : "";
     const by = (table: string): string =>
-      [key, "id"]
-        .flatMap((column) => (column === null ? [] : `${table}.${column}${direction}`))
+      (key === null ? ["id"] : ["order_key", "id"])
+        .map((column) => `${table}${column}${direction}`)
         .join();
-    const found = `SELECT r.* FROM record AS r WHERE ${joined(where, "AND")}
-        ORDER BY ${by("r")} LIMIT ${sql.add(limit + 1)}`;
+    const found = `SELECT r.*, ${key ?? "NULL::bigint"} AS order_key FROM record AS r
+        WHERE ${joined(where, "AND")} ORDER BY ${by("")} LIMIT ${sql.add(limit + 1)}`;
     // Lengths are read without the documents, so that those beyond the page are not sent.
-    const text = `SELECT ${RECORD_COLUMNS}, r.matched, r.id, r.modified_at, r.sorted FROM (
-        SELECT f.*, count(*) OVER () AS matched, row_number() OVER (ORDER BY ${by("f")}) AS place,
+    const text = `SELECT ${RECORD_COLUMNS}, r.matched, r.id, r.order_key FROM (
+        SELECT f.*, count(*) OVER () AS matched, row_number() OVER (ORDER BY ${by("f.")}) AS place,
           sum(octet_length(t.document)) OVER
-          (ORDER BY ${by("f")} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS so_far
+          (ORDER BY ${by("f.")} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS so_far
         FROM (${found}) AS f JOIN state AS t ON t.id = f.state) AS r JOIN state AS s
         ON s.id = r.state WHERE r.place = 1
           OR r.so_far <= ${sql.add(bytes ?? Number.MAX_SAFE_INTEGER)}
-        ORDER BY ${by("r")}`;
+        ORDER BY ${by("r.")}`;
     const rows = await this.#database.query(statement<Selected>(text, { kept: false }), sql.values);
     const page = rows.slice(0, limit);
     if (backward) page.reverse();
     return {
       items: page.map((row) => recordOf(row as unknown as RecordRow)),
       positions: page.map((row) => {
-        const [id, modified, sorted] = row.slice(-3) as [number, number, string];
-        return positions.write({
-          id,
-          key: { created: null, modified, name: sorted }[order.by],
-        });
+        const [id, key] = row.slice(-2) as [number, number | string | null];
+        return positions.write({ id, key });
       }),
-      more: ((rows[0]?.at(-4) as number | undefined) ?? 0) > page.length,
+      more: ((rows[0]?.at(-3) as number | undefined) ?? 0) > page.length,
     };
   }
 
@@ -363,16 +370,17 @@ class Asked {
   }
 }
 
-const FROM =
+const fromOf = (direction: "" | "DESC"): Statement<LinkFromRow> =>
   statement<LinkFromRow>(`SELECT asked.place - 1, r.ark, r.kind, l.position, v.predicate, l.target, l.target_key
       FROM unnest($1::text[]) WITH ORDINALITY AS asked (ark, place) JOIN record AS r
       ON r.ark = asked.ark CROSS JOIN LATERAL ( SELECT page.position, page.via, page.target,
       page.target_key FROM link AS page WHERE page.source = r.id AND page.position > $2 AND
-      ($3::text[] IS NULL OR page.via IN (SELECT id FROM via
+      page.position < $6::bigint AND ($3::text[] IS NULL OR page.via IN (SELECT id FROM via
       WHERE predicate = ANY($3))) AND ($5 = 0 OR ( SELECT 1 FROM link AS earlier
       WHERE earlier.source = page.source AND earlier.position < page.position AND earlier.target_key
       = page.target_key AND ($3 IS NULL OR earlier.via IN (SELECT id FROM via
-      WHERE predicate = ANY($3))) LIMIT 1) IS NULL) ORDER BY page.position LIMIT $4) AS l
+      WHERE predicate = ANY($3))) LIMIT 1) IS NULL) ORDER BY page.position ${direction}
+      LIMIT $4) AS l
       JOIN via AS v ON v.id = l.via ORDER BY asked.place, l.position`);
 
 // The query hops over the distinct pairs of predicate and kind in the index, then reads each up to
@@ -380,7 +388,8 @@ const FROM =
 // For the same reason the query asks for absent rows as a value: PostgreSQL would make a join of
 // all of it out of NOT EXISTS. It reads the few links of a source rather than the many of a target:
 // a comparison with `|| ''` does not use an index.
-const TO = statement<LinkToRow>(`WITH RECURSIVE pair (place, target_key, via) AS (
+const toOf = (direction: "" | "DESC"): Statement<LinkToRow> =>
+  statement<LinkToRow>(`WITH RECURSIVE pair (place, target_key, via) AS (
     SELECT asked.place, asked.target_key, (SELECT l.via FROM link AS l
     WHERE l.target_key = asked.target_key ORDER BY l.via LIMIT 1)
     FROM unnest($1::text[]) WITH ORDINALITY AS asked (target_key, place) UNION ALL
@@ -392,7 +401,8 @@ const TO = statement<LinkToRow>(`WITH RECURSIVE pair (place, target_key, via) AS
     v.kind = ANY($3)) CROSS JOIN LATERAL ( SELECT page.sequence, page.source, page.position,
     page.target, page.target_key FROM link AS page
     WHERE page.target_key = pair.target_key AND page.via = pair.via AND (page.sequence, page.source,
-    page.position) > ($4::bigint, $5::bigint, $6::int) AND ($8 = 0 OR ( SELECT 1
+    page.position) > ($4::bigint, $5::bigint, $6::int) AND (page.sequence, page.source,
+    page.position) < ($10::bigint, $11::bigint, $12::int) AND ($8 = 0 OR ( SELECT 1
     FROM link AS earlier WHERE earlier.source = page.source AND earlier.target_key || '' =
     page.target_key AND (earlier.sequence, earlier.position) < (page.sequence, page.position) AND
     ($2 IS NULL OR earlier.via IN (SELECT id FROM via WHERE predicate = ANY($2)))
@@ -401,8 +411,12 @@ const TO = statement<LinkToRow>(`WITH RECURSIVE pair (place, target_key, via) AS
     WHERE id = page.source) AND back.via IN (SELECT id FROM via
     WHERE predicate = ANY($9)) AND back.source IN (SELECT id FROM record
     WHERE key = page.target_key) LIMIT 1) IS NULL)
-    ORDER BY page.sequence, page.source, page.position LIMIT $7) AS l JOIN record AS r
-    ON r.id = l.source`);
+    ORDER BY page.sequence ${direction}, page.source ${direction}, page.position ${direction}
+    LIMIT $7) AS l JOIN record AS r ON r.id = l.source`);
+
+/** Forward and backward. */
+const FROM = [fromOf(""), fromOf("DESC")] as const;
+const TO = [toOf(""), toOf("DESC")] as const;
 
 /**
  * Counts the links that the two statements above list. Each side either counts its links, or the
@@ -435,41 +449,38 @@ export class LinkReads {
 
   async linksFrom(
     arks: readonly string[],
-    { predicates, distinct, after, limit }: Parameters<RecordStore["linksFrom"]>[1],
+    options: Parameters<RecordStore["linksFrom"]>[1],
   ): Promise<Page<FoundLink>[]> {
-    const start = after === undefined ? -1 : readNumbers(after, 1)[0]!;
-    const rows = await this.#database.query(FROM, [
+    const { predicates, distinct, backward, limit } = options;
+    const [after, before] = endsOf(options, 1) as [number, number];
+    const rows = await this.#database.query(FROM[backward ? 1 : 0], [
       listOf(arks),
-      start,
+      after,
       predicates ? listOf(predicates) : null,
       limit + 1,
       Number(distinct === true),
+      before,
     ]);
-    return pagesFrom(rows, arks.length, limit);
+    return pagesFrom(rows, arks.length, options);
   }
 
   async linksTo(
     keys: readonly string[],
-    {
-      predicates,
-      kinds,
-      distinct,
-      unlessBack,
-      after,
-      limit,
-    }: Parameters<RecordStore["linksTo"]>[1],
+    options: Parameters<RecordStore["linksTo"]>[1],
   ): Promise<Page<FoundLink>[]> {
-    const start = after === undefined ? [0, 0, 0] : readNumbers(after, 3);
-    const rows = await this.#database.query(TO, [
+    const { predicates, kinds, distinct, unlessBack, backward, limit } = options;
+    const ends = endsOf(options, 3);
+    const rows = await this.#database.query(TO[backward ? 1 : 0], [
       listOf(keys),
       predicates ? listOf(predicates) : null,
       kinds ? listOf(kinds) : null,
-      ...start,
+      ...ends.slice(0, 3),
       limit + 1,
       Number(distinct === true),
       unlessBack ? listOf(unlessBack) : null,
+      ...ends.slice(3),
     ]);
-    return pagesTo(rows, keys.length, limit);
+    return pagesTo(rows, keys.length, options);
   }
 
   /** Links of each record in both directions: one statement for all of them. */

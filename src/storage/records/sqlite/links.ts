@@ -1,7 +1,14 @@
 import type { KindName } from "../../../model/kind.js";
-import { type LinkFromRow, type LinkToRow, pagesFrom, pagesTo, storable } from "../link-rows.js";
+import {
+  endsOf,
+  type LinkFromRow,
+  type LinkToRow,
+  pagesFrom,
+  pagesTo,
+  storable,
+} from "../link-rows.js";
 import type { FoundLink, Page, RecordStore } from "../port.js";
-import { readNumbers, restate } from "../rows.js";
+import { restate } from "../rows.js";
 import type { LinkCountQuery } from "../port/selection.js";
 import { checkDeadline, type LinkChange, type Projection, type Step } from "./requests.js";
 import { arkArray, type Connection, type Statement, textArray } from "./statement.js";
@@ -26,6 +33,51 @@ const countSql = (distinctTargets: boolean, distinctSources: boolean): string =>
       FROM record WHERE key = l.target_key))))
       FROM json_each(?1) AS asked ORDER BY asked.key`;
 
+const fromSql = (backward: boolean): string =>
+  `SELECT asked.key, r.ark, r.kind, l.position, v.predicate, l.target, l.target_key
+    FROM json_each(?1) AS asked CROSS JOIN record AS r
+    ON r.key = asked.value ->> 0 AND r.ark = asked.value ->> 1 CROSS JOIN link AS l
+    ON l.source = r.id AND l.position IN ( SELECT position FROM link AS page
+    WHERE page.source = r.id AND page.position > ?2 AND page.position < ?6 AND
+    (?3 IS NULL OR page.via IN (SELECT id FROM via WHERE predicate IN (SELECT value
+    FROM json_each(?3)))) AND (?5 = 0 OR NOT EXISTS ( SELECT 1 FROM link AS earlier
+    WHERE earlier.source = page.source AND earlier.position < page.position AND
+    earlier.target_key = page.target_key AND (?3 IS NULL OR earlier.via IN (SELECT id
+    FROM via WHERE predicate IN (SELECT value FROM json_each(?3))))))
+    ORDER BY page.position ${backward ? "DESC" : ""} LIMIT ?4) CROSS JOIN via AS v ON v.id = l.via
+    ORDER BY asked.key, l.position`;
+
+/**
+ * The query hops over the distinct pairs of predicate and kind in the index, then reads each up to
+ * the limit: it does not read all 100,000 links of a target for the few that the caller asked for.
+ */
+const toSql = (backward: boolean): string => {
+  const direction = backward ? " DESC" : "";
+  return `WITH RECURSIVE pair (asked, target_key, via) AS ( SELECT key, value, (SELECT min(via)
+    FROM link WHERE target_key = value) FROM json_each(?1) UNION ALL
+    SELECT asked, target_key, (SELECT min(via) FROM link
+    WHERE target_key = pair.target_key AND via > pair.via) FROM pair
+    WHERE via IS NOT NULL) SELECT pair.asked, l.sequence, l.source, l.position, v.predicate,
+    v.kind, l.target, l.target_key, r.ark FROM pair CROSS JOIN via AS v
+    ON v.id = pair.via AND (?2 IS NULL OR v.predicate IN (SELECT value
+    FROM json_each(?2))) AND (?3 IS NULL OR v.kind IN (SELECT value FROM json_each(?3)))
+    CROSS JOIN link AS l ON (l.source, l.position) IN ( SELECT page.source, page.position
+    FROM link AS page INDEXED BY link_target WHERE page.target_key = pair.target_key AND
+    page.via = pair.via AND (page.sequence, page.source, page.position) > (?4, ?5, ?6) AND
+    (page.sequence, page.source, page.position) < (?10, ?11, ?12) AND (?8
+    = 0 OR NOT EXISTS ( SELECT 1 FROM link AS earlier
+    WHERE earlier.source = page.source AND earlier.target_key = page.target_key AND
+    (earlier.sequence, earlier.position) < (page.sequence, page.position) AND (?2 IS NULL OR
+    earlier.via IN (SELECT id FROM via WHERE predicate IN (SELECT value
+    FROM json_each(?2)))))) AND (?9 IS NULL OR NOT EXISTS ( SELECT 1
+    FROM link AS back INDEXED BY link_target WHERE back.target_key = (SELECT key
+    FROM record WHERE id = page.source) AND back.via IN (SELECT id FROM via
+    WHERE predicate IN (SELECT value FROM json_each(?9))) AND back.source IN (SELECT id
+    FROM record WHERE key = page.target_key)))
+    ORDER BY page.sequence${direction}, page.source${direction}, page.position${direction}
+    LIMIT ?7) CROSS JOIN record AS r ON r.id = l.source`;
+};
+
 /** Links in both directions: one statement each, for any number of records. */
 export class LinkReads {
   readonly #from;
@@ -35,86 +87,44 @@ export class LinkReads {
 
   constructor(connection: Connection) {
     this.#connection = connection;
-    this.#from =
-      connection.prepare<LinkFromRow>(`SELECT asked.key, r.ark, r.kind, l.position, v.predicate,
-          l.target, l.target_key
-          FROM json_each(?1) AS asked CROSS JOIN record AS r
-          ON r.key = asked.value ->> 0 AND r.ark = asked.value ->> 1 CROSS JOIN link AS l
-          ON l.source = r.id AND l.position IN ( SELECT position FROM link AS page
-          WHERE page.source = r.id AND page.position > ?2 AND (?3 IS NULL OR page.via IN (SELECT id
-          FROM via WHERE predicate IN (SELECT value
-          FROM json_each(?3)))) AND (?5 = 0 OR NOT EXISTS ( SELECT 1 FROM link AS earlier
-          WHERE earlier.source = page.source AND earlier.position < page.position AND
-          earlier.target_key = page.target_key AND (?3 IS NULL OR earlier.via IN (SELECT id
-          FROM via WHERE predicate IN (SELECT value FROM json_each(?3))))))
-          ORDER BY page.position LIMIT ?4) CROSS JOIN via AS v ON v.id = l.via
-          ORDER BY asked.key, l.position`);
-    // The query hops over the distinct pairs of predicate and kind in the index, then reads each up
-    // to the limit: it does not read all 100,000 links of a target for the few that the caller
-    // asked for.
-    this.#to =
-      connection.prepare<LinkToRow>(`WITH RECURSIVE pair (asked, target_key, via) AS ( SELECT key, value,
-          (SELECT min(via)
-          FROM link WHERE target_key = value) FROM json_each(?1) UNION ALL
-          SELECT asked, target_key, (SELECT min(via) FROM link
-          WHERE target_key = pair.target_key AND via > pair.via) FROM pair
-          WHERE via IS NOT NULL) SELECT pair.asked, l.sequence, l.source, l.position, v.predicate,
-          v.kind, l.target, l.target_key, r.ark FROM pair CROSS JOIN via AS v
-          ON v.id = pair.via AND (?2 IS NULL OR v.predicate IN (SELECT value
-          FROM json_each(?2))) AND (?3 IS NULL OR v.kind IN (SELECT value FROM json_each(?3)))
-          CROSS JOIN link AS l ON (l.source, l.position) IN ( SELECT page.source, page.position
-          FROM link AS page INDEXED BY link_target WHERE page.target_key = pair.target_key AND
-          page.via = pair.via AND (page.sequence, page.source, page.position) > (?4, ?5, ?6) AND (?8
-          = 0 OR NOT EXISTS ( SELECT 1 FROM link AS earlier
-          WHERE earlier.source = page.source AND earlier.target_key = page.target_key AND
-          (earlier.sequence, earlier.position) < (page.sequence, page.position) AND (?2 IS NULL OR
-          earlier.via IN (SELECT id FROM via WHERE predicate IN (SELECT value
-          FROM json_each(?2)))))) AND (?9 IS NULL OR NOT EXISTS ( SELECT 1
-          FROM link AS back INDEXED BY link_target WHERE back.target_key = (SELECT key
-          FROM record WHERE id = page.source) AND back.via IN (SELECT id FROM via
-          WHERE predicate IN (SELECT value FROM json_each(?9))) AND back.source IN (SELECT id
-          FROM record WHERE key = page.target_key)))
-          ORDER BY page.sequence, page.source, page.position LIMIT ?7) CROSS JOIN record AS r
-          ON r.id = l.source`);
+    this.#from = [false, true].map((back) => connection.prepare<LinkFromRow>(fromSql(back)));
+    this.#to = [false, true].map((back) => connection.prepare<LinkToRow>(toSql(back)));
   }
 
   linksFrom(
     arks: readonly string[],
-    { predicates, distinct, after, limit }: Parameters<RecordStore["linksFrom"]>[1],
+    options: Parameters<RecordStore["linksFrom"]>[1],
   ): Page<FoundLink>[] {
-    const start = after === undefined ? -1 : readNumbers(after, 1)[0]!;
-    const rows = this.#from.all([
+    const { predicates, distinct, backward, limit } = options;
+    const [after, before] = endsOf(options, 1) as [number, number];
+    const rows = this.#from[Number(backward === true)]!.all([
       arkArray(arks.map(storable)),
-      start,
+      after,
       predicates ? listOf(predicates) : null,
       limit + 1,
       Number(distinct === true),
+      before,
     ]);
-    return pagesFrom(rows, arks.length, limit);
+    return pagesFrom(rows, arks.length, options);
   }
 
   linksTo(
     keys: readonly string[],
-    {
-      predicates,
-      kinds,
-      distinct,
-      unlessBack,
-      after,
-      limit,
-    }: Parameters<RecordStore["linksTo"]>[1],
+    options: Parameters<RecordStore["linksTo"]>[1],
   ): Page<FoundLink>[] {
-    const start = after === undefined ? [0, 0, 0] : readNumbers(after, 3);
-    const rows = this.#to.all([
+    const { predicates, kinds, distinct, unlessBack, backward, limit } = options;
+    const ends = endsOf(options, 3);
+    const rows = this.#to[Number(backward === true)]!.all([
       listOf(keys),
       predicates ? listOf(predicates) : null,
       kinds ? listOf(kinds) : null,
-      ...start,
+      ...ends.slice(0, 3),
       limit + 1,
       Number(distinct === true),
       unlessBack ? listOf(unlessBack) : null,
+      ...ends.slice(3),
     ]);
-    return pagesTo(rows, keys.length, limit);
+    return pagesTo(rows, keys.length, options);
   }
 
   /** Links of each record in both directions: one statement for all of them. */

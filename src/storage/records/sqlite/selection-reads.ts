@@ -26,8 +26,8 @@ import {
   type Dialect,
   isOfDeleted,
   joined,
-  keyColumn,
   NO_IDS,
+  orderKey,
   type Place,
   Positions,
   Sql,
@@ -62,6 +62,7 @@ const dialectOf = (matchOf: (text: string) => string): Dialect => ({
   textHolds: (text, sql) =>
     `EXISTS (SELECT 1 FROM search WHERE search MATCH ${sql.add(matchOf(text))} AND rowid = r.id)`,
   currentContent: "o.role = 'content' AND o.until IS NULL AND o.dropped = 0",
+  thenJoin: "CROSS JOIN",
   documentHolds: (text, sql) => `instr(t.document, CAST(${sql.add(text)} AS BLOB)) > 0`,
 });
 /** For what is asked of conditions without making SQL of them. */
@@ -113,6 +114,8 @@ interface Plan {
   natural: boolean;
   /** All that it reads meets this condition. */
   meets?: Condition;
+  /** It reads few records. */
+  few?: true;
 }
 
 const left = (conditions: readonly Condition[], { meets }: Plan): readonly Condition[] =>
@@ -293,8 +296,7 @@ export class SelectionReads {
     const plan = isOfDeleted(query.filter)
       ? DELETED
       : this.#plan(query, conditions, others.length === 0 ? sole : undefined);
-    const key = keyColumn(query, "folded");
-    const column = key === null ? null : `r.${key}`;
+    const column = orderKey(query, "folded", this.dialect);
     const downwards = order.descending !== backward;
     const [behind, ahead] = order.descending ? (["<", ">"] as const) : ([">", "<"] as const);
     const sql = new Sql(this.dialect);
@@ -302,11 +304,10 @@ export class SelectionReads {
       [key, id]
         .flatMap((each) => (each === null ? [] : [each + (downwards ? " DESC" : "")]))
         .join();
-    const isWalk = plan === BY_NAME || plan === BY_MODIFIED;
     const shared = [
       baseOf(query),
       ...left(conditions, plan).map((condition) =>
-        isWalk && this.#isDense(condition) ? condition.holds!(sql) : condition.sql(sql),
+        this.#isAsked(condition, plan) ? condition.holds!(sql) : condition.sql(sql),
       ),
       ...(after ? [beyond(after, [column, plan.id], behind, sql)] : []),
       ...(before ? [beyond(before, [column, plan.id], ahead, sql)] : []),
@@ -341,7 +342,7 @@ export class SelectionReads {
       if (plan && !sole.ids) return plan;
     }
     const best = this.#sparsest(conditions);
-    if (best && best.count < this.#sparse) return best.plan;
+    if (best && best.count < this.#sparse) return { ...best.plan, few: true };
     // Of a walk, each record would be looked up among those that the text finds.
     if (order.by !== "created")
       for (const condition of conditions)
@@ -381,6 +382,13 @@ export class SelectionReads {
     return best;
   }
 
+  /** Whether each record is asked whether it meets the condition, without all that do. */
+  #isAsked(condition: Condition, plan: Plan): boolean {
+    if (condition.holdsQuickly && plan.few) return true;
+    const isWalk = plan === BY_NAME || plan === BY_MODIFIED;
+    return (isWalk || (condition.holdsQuickly ?? false)) && this.#isDense(condition);
+  }
+
   #isDense({ ids, holds }: Condition): boolean {
     if (!ids || !holds) return false;
     const sql = new Sql(this.dialect);
@@ -410,6 +418,7 @@ export class SelectionReads {
       from: (main) =>
         `json_each(${main.add(JSON.stringify(ids))}) AS d CROSS JOIN record AS r ON r.id = d.value`,
       natural: false,
+      few: true,
     };
   }
 
@@ -436,6 +445,7 @@ function planFor(condition: Condition): Plan | undefined {
       from: (sql) => `(SELECT DISTINCT id FROM (${ids(sql)})) AS d CROSS JOIN record AS r
         ON r.id = d.id`,
       natural: false,
+      meets: condition,
     };
   const single = values.length === 1;
   switch (field) {
@@ -486,6 +496,7 @@ function readWith(conditions: readonly Condition[], keys: readonly StatisticsKey
 
 /** Whether a page takes about as many steps as it has records, so that no thread is needed. */
 export function isQuick({ filter, order }: SelectionQuery): boolean {
+  if (order.by === "size" || order.by === "score") return false;
   const [condition, ...more] = conditionsOf({ filter }, DIALECT);
   if (condition === undefined) return true;
   if (more.length > 0 || condition.values?.length !== 1) return false;
