@@ -37,8 +37,11 @@ export async function readSchemaFile(path: string): Promise<TableSchema> {
   return inFile(path, async () => parseSchemaText(await readFile(path, "utf8")));
 }
 
-/** Remarks of `schema check` that say nothing about data, or that every row says again. */
-const SILENT = new Set(["DESCRIPTION_EMPTY", "NO_SEPARATOR", "REQUIRED_UNKNOWN"]);
+/**
+ * Remarks of `schema check` that say nothing about data, or that every row says again. An array
+ * beside properties of its columns is checked as it is written.
+ */
+const SILENT = new Set(["ARRAY_OVERLAPS", "DESCRIPTION_EMPTY", "NO_SEPARATOR", "REQUIRED_UNKNOWN"]);
 
 /** What a schema file says that a check of data ignores; nothing of a packaged schema. */
 export async function schemaFindings(

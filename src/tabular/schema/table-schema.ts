@@ -403,6 +403,7 @@ export interface SchemaRemark {
 }
 
 type RemarkCode =
+  | "ARRAY_OVERLAPS"
   | "COLUMNS_OVERLAP"
   | "COLUMN_OUT_OF_RANGE"
   | "DESCRIPTION_EMPTY"
@@ -539,7 +540,9 @@ function overlaps(properties: readonly TableProperty[], error: Remark): void {
   for (const property of sorted.slice(1)) {
     if (start(property.index) < end(widest!.index))
       error(
-        "COLUMNS_OVERLAP",
+        widest!.index.kind === "column" && property.index.kind === "column"
+          ? "COLUMNS_OVERLAP"
+          : "ARRAY_OVERLAPS",
         `properties ${widest!.name} and ${property.name} both describe column ` +
           `${start(property.index)}`,
       );
