@@ -1,6 +1,6 @@
 import { addCompletion, addRegistryCommands } from "./commands/registry/index.js";
 import { addSchemaCommands } from "./commands/schema/index.js";
-import { failureLine } from "./terminal.js";
+import { endWithOutput, failureLine } from "./terminal.js";
 import { ToolCommand } from "./tool-command.js";
 
 /** Set when the command line is bundled, so that no file is read for it. */
@@ -138,11 +138,7 @@ export function buildProgram(): ToolCommand {
 
 /** Parses and runs; a failure is one line on standard error and status 1. */
 export async function run(args: readonly string[]): Promise<void> {
-  // A reader that closed the pipe (`| head`) is not a failure.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    process.exit(process.exitCode ?? 1);
-  });
+  endWithOutput();
   try {
     await buildProgram().parseAsync(args, { from: "user" });
   } catch (error) {

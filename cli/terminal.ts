@@ -233,6 +233,19 @@ export function failureLine(error: unknown): string {
   return (message ?? String(error)).replaceAll(/\s*\n\s*/g, " ");
 }
 
+/**
+ * Ends the process when standard output cannot be written. A reader that closed the pipe (`| head`)
+ * is not a failure; anything else, such as a full disk, is one line and status 1.
+ */
+export function endWithOutput(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(process.exitCode ?? 1);
+    const reason = error.code === "ENOSPC" ? "no space left on device" : error.message;
+    process.stderr.write(`arkgraph: standard output cannot be written: ${reason}\n`);
+    process.exit(1);
+  });
+}
+
 /** The exit status that programs use after Ctrl+C. */
 const INTERRUPTED = 130;
 

@@ -5,6 +5,10 @@ import { INCOMPLETE, isScannable, RowScanner, textFeed } from "./reader/text-fee
 import { isCode, isInteger, isNumber, readBoolean } from "./rules/notation.js";
 import type { PropertyObject } from "./schema/table-schema.js";
 
+/** Texts of cells without a value, where the other cells of the column are no text. */
+const MISSING = new Set(["", "NA", "N/A", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "None"]);
+const LONGEST_MISSING = 4;
+
 /** The types that fit all cells of one column so far. */
 class ColumnGuess {
   #integer = true;
@@ -12,16 +16,19 @@ class ColumnGuess {
   #boolean = true;
   /** A cell is a numeral of which a number would lose a part: a leading zero, for example. */
   #hasCode = false;
-  /** Cells seen, and how many of them were empty. */
   cells = 0;
-  empty = 0;
+  /** Cells whose text may stand for a missing value, by that text. */
+  readonly missing = new Map<string, number>();
 
   see(row: Row, column: number): void {
     this.cells++;
     const [start, end] = [row.starts[column]!, row.ends[column]!];
-    if (start === end) {
-      this.empty++;
-      return;
+    if (end - start <= LONGEST_MISSING) {
+      const text = row.text(column);
+      if (MISSING.has(text)) {
+        this.missing.set(text, (this.missing.get(text) ?? 0) + 1);
+        return;
+      }
     }
     const quote = (row.flags[column]! & (ESCAPED | RELAXED)) !== 0;
     if (this.#integer) this.#integer = !quote && isInteger(row.bytes, start, end);
@@ -30,9 +37,14 @@ class ColumnGuess {
     if (this.#boolean) this.#boolean = !quote && readBoolean(row.bytes, start, end) !== undefined;
   }
 
-  /** The form of the cells that are not empty. */
+  /** Cells that may have no value. */
+  get gaps(): number {
+    return [...this.missing.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The form of the cells that have a value. */
   get filled(): "integer" | "number" | "boolean" | "string" {
-    if (this.cells === this.empty) return "string";
+    if (this.cells === this.gaps) return "string";
     return this.#integer
       ? "integer"
       : this.#number
@@ -47,12 +59,9 @@ class ColumnGuess {
     return this.#hasCode && (this.filled === "integer" || this.filled === "number");
   }
 
-  /**
-   * The datatype that all cells conform to, and that keeps them whole: an empty cell is text and
-   * nothing else, and so is a code.
-   */
+  /** The datatype of the cells that have a value, which keeps them whole: a code is text. */
   get datatype(): "integer" | "number" | "boolean" | "string" {
-    return this.empty > 0 || this.isCodes ? "string" : this.filled;
+    return this.isCodes ? "string" : this.filled;
   }
 }
 
@@ -155,13 +164,31 @@ function kindOf(cells: readonly string[]): string {
 /** So many number columns at the end of the rows are one vector, not properties of their own. */
 const VECTOR_COLUMNS = 16;
 
+interface DescribedColumns {
+  properties: Record<string, PropertyObject>;
+  /** Properties of which every cell has a value. */
+  required: string[];
+  /** Texts of cells without a value; none where no column needs it. */
+  missingValues: string[];
+  /** Sentences about what the types hide, e.g. cells without a value. */
+  notes: string[];
+}
+
 /** Properties for the columns of a table: one each, and one array for a vector at the end. */
 function describeColumns(
   header: readonly string[],
   guesses: readonly ColumnGuess[],
   widths: Widths,
-): { properties: Record<string, PropertyObject>; notes: string[] } {
+): DescribedColumns {
   const notes: string[] = [];
+  const missing = new Set(
+    guesses
+      .filter(({ datatype }) => datatype !== "string")
+      .flatMap((guess) => [...guess.missing.keys()]),
+  );
+  const hasGaps = (guess: ColumnGuess | undefined): boolean =>
+    guess !== undefined && [...guess.missing.keys()].some((text) => missing.has(text));
+  const required: string[] = [];
   const { least, most } = widths;
   const properties = new Map<string, PropertyObject>();
   const name = (column: number): string =>
@@ -178,27 +205,33 @@ function describeColumns(
       valueURL: null,
       type: guess?.datatype ?? "string",
     });
+    if (!hasGaps(guess)) required.push(key);
     if (guess?.isCodes)
       notes.push(
         `column ${column} (${key}) holds numerals with leading zeros, or others of which a number ` +
           "would lose a part: it is described as string",
       );
-    else if (guess && guess.empty > 0 && guess.filled !== "string")
+    else if (guess && guess.gaps > 0 && guess.filled !== "string")
       notes.push(
-        `column ${column} (${key}) holds values of type ${guess.filled}, but ${guess.empty} ` +
-          "of its cells are empty: it is described as string",
+        `column ${column} (${key}) is described as ${guess.filled}; ${guess.gaps} of its cells ` +
+          `${guess.gaps === 1 ? "has" : "have"} no value ` +
+          `(${[...guess.missing.keys()].map((text) => JSON.stringify(text)).join(", ")})`,
       );
   }
   if (vector !== undefined) {
-    const isInteger = guesses.slice(vector).every(({ datatype }) => datatype === "integer");
-    properties.set(uniqueName("values", properties), {
+    const elements = guesses.slice(vector);
+    const isInteger = elements.every(({ datatype }) => datatype === "integer");
+    const type = isInteger ? "integer" : "number";
+    const key = uniqueName("values", properties);
+    required.push(key);
+    properties.set(key, {
       description: "",
       index: `${vector}::`,
       valueURL: null,
       type: "array",
       minItems: least - vector,
       ...(least === most ? { maxItems: most - vector } : {}),
-      items: { type: isInteger ? "integer" : "number" },
+      items: { type: elements.some(hasGaps) ? [type, "null"] : type },
     });
   }
   const ragged = widths.remark(header.length);
@@ -206,7 +239,12 @@ function describeColumns(
     notes.push(
       `${ragged}${least < most && vector === undefined ? `; columns from ${least} on are not described` : ""}`,
     );
-  return { properties: Object.fromEntries(properties), notes };
+  return {
+    properties: Object.fromEntries(properties),
+    required,
+    missingValues: [...missing].toSorted(),
+    notes,
+  };
 }
 
 /** Where a vector begins that runs to the end of the rows. */
@@ -286,13 +324,10 @@ class Widths {
 }
 
 /** The result of inferring a table's schema. */
-interface InferredTable {
+interface InferredTable extends DescribedColumns {
   separator: string;
   header: boolean;
   rows: number;
-  properties: Record<string, PropertyObject>;
-  /** Sentences about what the types hide, e.g. numbers with empty cells among them. */
-  notes: string[];
 }
 
 /** Bytes that are read to find separator and header. */
@@ -316,6 +351,7 @@ export async function inferTable(
   const guesses: ColumnGuess[] = [];
   let names: readonly string[] = [];
   const widths = new Widths();
+  const found: string[] = [];
   const row = new Row();
   const gate = new RowGate(header, row, {
     onRow: () => {
@@ -324,6 +360,7 @@ export async function inferTable(
         (guesses[column] ??= new ColumnGuess()).see(row, column);
     },
     onHeader: (header) => (names = header),
+    onFinding: ({ message }) => void found.push(message),
     encoding: given.encoding,
     limits,
   });
@@ -331,7 +368,14 @@ export async function inferTable(
   for await (const _ of feed(row, () => gate.pass(), unguarded));
   if (names.length === 0 && guesses.length === 0)
     throw new TabularError("DATA", "it is empty: there is no column to describe");
-  return { separator, header, rows: widths.rows, ...describeColumns(names, guesses, widths) };
+  const described = describeColumns(names, guesses, widths);
+  return {
+    separator,
+    header,
+    rows: widths.rows,
+    ...described,
+    notes: [...found, ...described.notes],
+  };
 }
 
 async function takeHead(

@@ -1,6 +1,13 @@
 import { DEFAULT_LIMITS, sizeText, type TableLimits, TabularError } from "./limits.js";
 import { openSource, type TextOptions } from "./reader/open-source.js";
-import { type Guard, Row, type RowFeed, RowGate, unguarded } from "./reader/row.js";
+import {
+  type Guard,
+  Row,
+  type RowFeed,
+  RowGate,
+  type TableFinding,
+  unguarded,
+} from "./reader/row.js";
 import { textFeed } from "./reader/text-feed.js";
 import {
   CONVERTED,
@@ -23,13 +30,6 @@ import {
 import { quoted } from "./rules/notation.js";
 import { type TableSchema, unescapeSeparator } from "./schema/table-schema.js";
 
-/** Columns whose names in the header are not those of the schema's properties. */
-interface HeaderDifferences {
-  total: number;
-  /** The first ones. */
-  columns: { column: number; found: string; expected: string }[];
-}
-
 /** Differences that are listed. */
 const LISTED = 10;
 
@@ -37,20 +37,25 @@ const LISTED = 10;
  * Compares a header with the names of a schema. Properties of arrays stand for several columns and
  * are left out, and so are empty names; a number behind a name distinguishes columns of one name.
  */
-function headerDifferences(
+function headerFinding(
   { properties }: TableSchema,
   header: readonly string[],
-): HeaderDifferences {
-  const differences: HeaderDifferences = { total: 0, columns: [] };
-  for (const { name, index } of properties) {
+): TableFinding | undefined {
+  const differences = properties.flatMap(({ name, index }) => {
     const found = index.kind === "column" ? header[index.at]?.trim() : undefined;
     if (found === undefined || found === "" || found === name.trim() || isNumbered(name, found))
-      continue;
-    differences.total++;
-    if (differences.columns.length < LISTED)
-      differences.columns.push({ column: (index as { at: number }).at, found, expected: name });
-  }
-  return differences;
+      return [];
+    return [`column ${(index as { at: number }).at} is ${found}, the schema has ${name}`];
+  });
+  if (differences.length === 0) return undefined;
+  const more = differences.length - LISTED;
+  return {
+    code: "HEADER_DIFFERS",
+    message:
+      `the header differs from the schema: ${differences.slice(0, LISTED).join("; ")}` +
+      (more > 0 ? `; and ${more} more` : ""),
+    line: 1,
+  };
 }
 
 const isNumbered = (name: string, found: string): boolean =>
@@ -65,11 +70,8 @@ export interface CheckOptions extends TextOptions {
   /** Ends the check after so many errors; default none. */
   maxErrors?: number;
   limits?: Partial<TableLimits>;
-  /**
-   * Called with the differences between the header and the names in the schema, where there are
-   * any.
-   */
-  onHeader?: (differences: HeaderDifferences) => void;
+  /** Called with what is no error of a row: another header, stray quotes. */
+  onFinding?: (finding: TableFinding) => void;
   /** Called at intervals with the number of bytes of the source that were read. */
   onProgress?: (bytes: number) => void;
 }
@@ -151,7 +153,11 @@ function runCheck(
     const row = new Row();
     const gate: RowGate = new RowGate(schema.header, row, {
       onRow: () => checker.check(row, gate.firstCount),
-      onHeader: options.onHeader && ((names) => reportHeader(schema, names, options.onHeader!)),
+      onHeader: (names) => {
+        const finding = headerFinding(schema, names);
+        if (finding) options.onFinding?.(finding);
+      },
+      onFinding: options.onFinding,
       nameOf: (column) =>
         schema.properties.find(({ index }) =>
           index.kind === "column"
@@ -180,15 +186,6 @@ function runCheck(
       return result;
     },
   };
-}
-
-function reportHeader(
-  schema: TableSchema,
-  header: readonly string[],
-  report: (differences: HeaderDifferences) => void,
-): void {
-  const differences = headerDifferences(schema, header);
-  if (differences.total > 0) report(differences);
 }
 
 function guardFor(
@@ -279,7 +276,7 @@ class RowChecker implements Report {
       return made;
     };
     const checks = schema.properties
-      .map((property) => compileProperty(property, { ...environment, kind }))
+      .map((property) => compileProperty(property, schema, { ...environment, kind }))
       .filter((check) => check !== undefined);
     this.#converters = checks.map((check) => {
       const [valueError, indexError] = ["ValueError", "IndexError"].map((error) =>

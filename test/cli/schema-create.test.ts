@@ -43,6 +43,7 @@ describe("schema create-tabular", () => {
   "additionalProperties": true,
   "required": [],
   "seperator": ",",
+  "separator": ",",
   "header": true,
   "examples": []
 }

@@ -48,16 +48,6 @@ describe("schema infer", () => {
       values: { type: "array", index: "1::", minItems: 2, items: { type: "number" } },
     });
   });
-
-  it("says why a column of numbers with empty cells is text", async () => {
-    await write("gaps.csv", "a,b\n1,\n2,3\n");
-    const { stdout, stderr } = await run("schema infer gaps.csv");
-    expect(JSON.parse(stdout).properties.b.type).toBe("string");
-    expect(stderr).toBe(
-      "arkgraph: gaps.csv: column 1 (b) holds values of type integer, but 1 of its cells " +
-        "are empty: it is described as string\n",
-    );
-  });
 });
 
 describe("schema check", () => {

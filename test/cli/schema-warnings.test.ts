@@ -68,7 +68,7 @@ describe("schema validate", () => {
       stdout: "Validation Success\n",
       stderr:
         "arkgraph: other.csv: the header differs from the schema: column 1 is points, the " +
-        "schema has score; column 3 is count, the schema has reads\n",
+        "schema has score; column 3 is count, the schema has reads (HEADER_DIFFERS)\n",
     });
     expect(
       (await run("schema validate --data other.csv --schema schema.json --quiet")).stderr,
@@ -104,7 +104,7 @@ describe("schema validate", () => {
     );
     const { stderr } = await run("schema validate --data many.csv --schema many.json");
     expect(stderr.match(/the schema has/g)).toHaveLength(10);
-    expect(stderr).toMatch(/; and 20 more\n$/);
+    expect(stderr).toMatch(/; and 20 more \(HEADER_DIFFERS\)\n$/);
   });
 });
 
@@ -219,9 +219,7 @@ describe("schema import --from csvw", () => {
     "Day: datatype.format",
     "Tags: separator",
     "Tags: default",
-    "Tags: null",
     "Score: datatype.format",
-    "Score: its cells may be empty",
     "type: a virtual column",
   ];
 
@@ -293,9 +291,7 @@ describe("schema import --from csvw", () => {
     const { stderr } = await run("schema import fric.json --from frictionless");
     for (const sentence of [
       "primaryKey",
-      "missingValues",
       "id: constraints.unique",
-      "id: its cells may be empty",
       "when: the datatype date",
       "when: format",
     ])

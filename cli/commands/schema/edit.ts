@@ -11,7 +11,7 @@ import {
   withProperty,
 } from "../../../src/tabular/schema/table-schema.js";
 import { Failure } from "../../terminal.js";
-import { exists, inFile, readSchemaFile, writeDocument } from "./inputs.js";
+import { exists, inFile, readSchemaFile, whileLocked, writeDocument } from "./inputs.js";
 
 export interface CreateOptions {
   name: string;
@@ -78,6 +78,8 @@ export interface PropertyOptions {
   minItems?: number;
   maxItems?: number;
   uniqueItems?: boolean;
+  nullable?: true;
+  missing?: string[];
 }
 
 /**
@@ -92,16 +94,18 @@ export async function addProperty(
 ): Promise<void> {
   const { name } = options;
   if (name.trim() === "") throw new Failure("--name is empty: give the property a name");
-  const schema = await readSchemaFile(path);
-  if (schema.properties.some((property) => property.name === name))
-    throw new Failure(`${path}: the schema already has a property ${name}: choose another name`);
-  await inFile(path, async () => {
-    const property = propertyObject(datatype, options);
-    readProperty(name, property);
-    await writeDocument(
-      path,
-      withProperty(schema.document as unknown as SchemaDocument, name, property),
-    );
+  await whileLocked(path, async () => {
+    const schema = await readSchemaFile(path);
+    if (schema.properties.some((property) => property.name === name))
+      throw new Failure(`${path}: the schema already has a property ${name}: choose another name`);
+    await inFile(path, async () => {
+      const property = propertyObject(datatype, options);
+      readProperty(name, property);
+      await writeDocument(
+        path,
+        withProperty(schema.document as unknown as SchemaDocument, name, property),
+      );
+    });
   });
   process.stdout.write(`Added Property\tname: ${name}\ttype: ${datatype}\n`);
 }
@@ -120,14 +124,19 @@ function propertyObject(type: Datatype, options: PropertyOptions): PropertyObjec
     maxItems,
     uniqueItems,
     itemsDatatype,
+    nullable = false,
+    missing = [],
   } = options;
   const index =
     type !== "array" && /^\d+$/.test(options.index) ? Number(options.index) : options.index;
+  const mayMiss = nullable || missing.length > 0;
+  const written = <T>(datatype: T): T | [T, "null"] => (mayMiss ? [datatype, "null"] : datatype);
   const object = {
     description,
     index,
     valueURL: valueUrl ?? null,
-    type,
+    type: type === "array" ? type : written(type),
+    missingValues: missing.length > 0 ? [...(nullable ? [""] : []), ...missing] : undefined,
     pattern,
     minLength,
     maxLength,
@@ -136,7 +145,7 @@ function propertyObject(type: Datatype, options: PropertyOptions): PropertyObjec
     minItems,
     maxItems,
     uniqueItems,
-    items: itemsDatatype === undefined ? undefined : { type: itemsDatatype },
+    items: itemsDatatype === undefined ? undefined : { type: written(itemsDatatype) },
   };
   return Object.fromEntries(
     Object.entries(object).filter(([, value]) => value !== undefined),

@@ -69,6 +69,13 @@ function addProperties(schema: ToolCommand): void {
       .requiredOption("--index <index>", index)
       .requiredOption("--description <text>", "what the column holds")
       .option("--value-url <url>", "vocabulary term that the values align to")
+      .option("--nullable", `an empty ${datatype === "array" ? "element" : "cell"} has no value`)
+      .addOption(
+        new Option(
+          "--missing <text>",
+          "a text that stands for a missing value, e.g. NA; may be repeated",
+        ).argParser(several),
+      )
       .example(`arkgraph schema add-property ${datatype} --name ${sample} genes.json`)
       .action(async (file, options) =>
         (await import("./edit.js")).addProperty(datatype, file, options),
@@ -137,6 +144,10 @@ function addValidate(schema: ToolCommand): void {
       ),
     )
     .option("--summary", "count the errors by property and keyword")
+    .option(
+      "--strict",
+      "status 1 also for findings: another header, stray quotes, keywords without effect",
+    )
     .option("--strict-columns", "report rows whose number of columns differs from the first row")
     .addOption(encodingOption())
     .option("--quiet", "no output: the exit status says whether the data conform")

@@ -2,10 +2,16 @@
 import { randomBytes } from "node:crypto";
 import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { DEFAULT_LIMITS, TabularError } from "../../../src/tabular/limits.js";
 import { type ParquetFile, parquetFeed } from "../../../src/tabular/parquet-feed.js";
 import { exactJsonText } from "../../../src/tabular/schema/exact-json.js";
-import { parseSchemaText, type TableSchema } from "../../../src/tabular/schema/table-schema.js";
+import {
+  inspectSchema,
+  parseSchemaText,
+  type SchemaRemark,
+  type TableSchema,
+} from "../../../src/tabular/schema/table-schema.js";
 import { type CheckOptions, type TableCheck, validateRows } from "../../../src/tabular/validate.js";
 import { Failure, writeFailure } from "../../terminal.js";
 
@@ -29,6 +35,42 @@ export async function loadSchema(given: string): Promise<TableSchema> {
 /** Reads a schema file. @throws Failure that names the file and the place in it */
 export async function readSchemaFile(path: string): Promise<TableSchema> {
   return inFile(path, async () => parseSchemaText(await readFile(path, "utf8")));
+}
+
+/**
+ * Remarks of `schema check` that say nothing about data, or that every row says again. An array
+ * beside properties of its columns is checked as it is written.
+ */
+const SILENT = new Set(["ARRAY_OVERLAPS", "DESCRIPTION_EMPTY", "NO_SEPARATOR", "REQUIRED_UNKNOWN"]);
+
+/** What a schema file says that a check of data ignores; nothing of a packaged schema. */
+export async function schemaFindings(
+  path: string,
+  { document }: TableSchema,
+): Promise<{ code: string; message: string }[]> {
+  if (!(await exists(path))) return [];
+  const { fullFormats } = await import("ajv-formats/dist/formats.js");
+  return [
+    ...inspectSchema(document, undefined, new Set(Object.keys(fullFormats))),
+    ...(await duplicateKeys(path)),
+  ].filter(({ code }) => !SILENT.has(code));
+}
+
+/** Most objects and arrays inside each other that are looked through. */
+const MAX_DEPTH = 200;
+
+/** Keys that occur twice in one object of a schema file: the first of two values is lost. */
+export async function duplicateKeys(path: string): Promise<SchemaRemark[]> {
+  // A pipe can be read only once.
+  if (!(await stat(path)).isFile()) return [];
+  const { parseStrictJson } = await import("../../../src/model/json/read.js");
+  return parseStrictJson(await readFile(path), { maxDepth: MAX_DEPTH })
+    .problems.filter(({ code }) => code === "duplicate_key")
+    .map(({ pointer, line }) => ({
+      code: "KEY_DUPLICATE",
+      level: "error",
+      message: `the key ${pointer} occurs twice (line ${line}): only the last one counts`,
+    }));
 }
 
 /** Runs an operation on a file; its errors name the file. @throws Failure */
@@ -93,6 +135,39 @@ export async function writeDocument(path: string, document: unknown): Promise<vo
       throw error;
     }
   });
+}
+
+/** Milliseconds to wait for another command that changes the same file. */
+const LOCK_WAIT = 10_000;
+
+/**
+ * Changes a file while no other command does: what is read stays what is stored until the change is
+ * written. A file beside it, made by one command at a time, is the lock.
+ * @throws Failure
+ */
+export async function whileLocked<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const target = await inFile(path, () => realpath(path));
+  const lock = join(dirname(target), `.${basename(target)}.lock`);
+  const until = Date.now() + LOCK_WAIT;
+  for (;;) {
+    try {
+      await (await open(lock, "wx")).close();
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw namedFailure(path, error);
+      if (Date.now() > until)
+        throw new Failure(
+          `${path}: another command is changing it; if none is running, delete ${lock}`,
+          { cause: error },
+        );
+      await setTimeout(20 + Math.random() * 30);
+    }
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(lock, { force: true });
+  }
 }
 
 /**

@@ -15,7 +15,15 @@ import {
 import { validateTable } from "../../../src/tabular/validate.js";
 import { Failure } from "../../terminal.js";
 import { newSchemaArk } from "./edit.js";
-import { exists, inFile, loadSchema, openData, type ResultOptions, writeResult } from "./inputs.js";
+import {
+  duplicateKeys,
+  exists,
+  inFile,
+  loadSchema,
+  openData,
+  type ResultOptions,
+  writeResult,
+} from "./inputs.js";
 
 /**
  * `schema check`: checks the schema itself. Status 1 if it is invalid; warnings do not count.
@@ -24,7 +32,10 @@ import { exists, inFile, loadSchema, openData, type ResultOptions, writeResult }
 export async function checkSchema(path: string, { data }: { data?: string }): Promise<void> {
   const document = await readDocument(path);
   const columns = data === undefined ? undefined : await columnsOf(data, document);
-  const remarks = inspectSchema(document, columns, new Set(Object.keys(fullFormats)));
+  const remarks = [
+    ...inspectSchema(document, columns, new Set(Object.keys(fullFormats))),
+    ...((await exists(path)) ? await duplicateKeys(path) : []),
+  ];
   for (const { level, message } of remarks) process.stdout.write(`${level}: ${message}\n`);
   if (remarks.some(({ level }) => level === "error")) process.exitCode = 1;
   else process.stdout.write("Schema is valid\n");
@@ -101,7 +112,12 @@ export async function inferSchema(data: string, options: InferOptions): Promise<
   });
   for (const note of found.notes) remark(note);
   await writeResult(
-    { ...document, properties: found.properties, required: Object.keys(found.properties) },
+    {
+      ...document,
+      properties: found.properties,
+      required: found.required,
+      ...(found.missingValues.length > 0 ? { missingValues: found.missingValues } : {}),
+    },
     options,
     "Schema",
   );

@@ -93,8 +93,22 @@ class Spool {
   }
 }
 
+/** Something about the schema or a data file that is no error of a row. */
+export interface Finding {
+  /** The schema or the data file. */
+  file: string;
+  /** Stable, for programs. */
+  code: string;
+  /** An error with `--strict`. */
+  level: "warning" | "error";
+  message: string;
+  line?: number;
+}
+
 /** Writes the errors found, file by file. */
 export interface Report {
+  /** A finding about the schema, before the first file, or about the file that was begun. */
+  find(finding: Finding): Promise<void>;
   /** Before a file. */
   begin(file: string): Promise<void>;
   /** Errors in the order of rows. */
@@ -113,6 +127,8 @@ export interface Report {
  */
 abstract class OrderedReport implements Report {
   protected file = "";
+  /** All findings, for forms that list them at the end. */
+  protected readonly findings: Finding[] = [];
   #spools = spools();
 
   constructor(protected readonly output: Output) {}
@@ -120,6 +136,10 @@ abstract class OrderedReport implements Report {
   async begin(file: string): Promise<void> {
     this.file = file;
     this.#spools = spools();
+  }
+
+  async find(finding: Finding): Promise<void> {
+    this.findings.push(finding);
   }
 
   async add(errors: TableError[]): Promise<void> {
@@ -159,10 +179,7 @@ const spools = (): Record<"ParsingError" | "ValidationError", Spool> => ({
 /** Characters collected before they are written. */
 const BATCH = 64 << 10;
 
-/**
- * Writes to a stream in large chunks, and waits when it is full. If the reader closes the pipe (`|
- * head`), the process ends without an error.
- */
+/** Writes to a stream in large chunks, and waits when it is full. */
 export class Output {
   #pending = "";
 
@@ -170,11 +187,6 @@ export class Output {
 
   constructor(stream: NodeJS.WriteStream = process.stdout) {
     this.#stream = stream;
-
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
-      process.exit(process.exitCode ?? 1);
-    });
   }
 
   get isTerminal(): boolean {
@@ -226,10 +238,15 @@ export class TableReport extends OrderedReport {
 
   readonly #several: boolean;
   readonly #coloured: boolean;
+  readonly #schema: string;
 
-  /** @param several true when more than one file is checked: then the report names each file */
-  constructor(output: Output, several: boolean, coloured: boolean) {
+  /**
+   * @param several true when more than one file is checked: then the report names each file
+   * @param schema the name of the schema: findings about it concern every file
+   */
+  constructor(output: Output, several: boolean, coloured: boolean, schema: string) {
     super(output);
+    this.#schema = schema;
     this.#several = several;
     this.#coloured = coloured;
   }
@@ -259,11 +276,14 @@ export class TableReport extends OrderedReport {
 
   protected async write(summary: TableSummary): Promise<void> {
     const { output } = this;
-    if (summary.errors === 0)
+    const isRefused = this.findings.some(
+      ({ level, file }) => level === "error" && (file === this.file || file === this.#schema),
+    );
+    if (summary.errors === 0 && !isRefused)
       await output.write(
         `${this.#several ? `${this.file}: ` : ""}${this.#paint(GREEN, "Validation Success")}\n`,
       );
-    else await this.#writeTable();
+    else if (summary.errors > 0) await this.#writeTable();
     await output.flush();
   }
 
@@ -335,7 +355,8 @@ export async function writeSummary(
 
 /**
  * One JSON object per line for each error, in the order of rows, written as soon as the error is
- * found; `{"file","failure"}` for a file that cannot be read.
+ * found; `{"file","failure"}` for a file that cannot be read, `{"file","code","level","message"}`
+ * for a finding.
  */
 export class NdjsonReport implements Report {
   #file = "";
@@ -343,6 +364,11 @@ export class NdjsonReport implements Report {
 
   constructor(output: Output) {
     this.#output = output;
+  }
+
+  async find(finding: Finding): Promise<void> {
+    await this.#output.write(`${JSON.stringify(finding)}\n`);
+    await this.#output.flush();
   }
 
   async begin(file: string): Promise<void> {
@@ -371,7 +397,8 @@ export class NdjsonReport implements Report {
 
 /**
  * One document: `{"files":[{"file","errors":[…],"summary":{…}}],"valid":…}`, errors in the
- * contract's order; `{"file","failure"}` for a file that cannot be read.
+ * contract's order; `{"file","failure"}` for a file that cannot be read. `findings` before `valid`
+ * where there are any.
  */
 export class JsonReport extends OrderedReport {
   #count = 0;
@@ -401,8 +428,11 @@ export class JsonReport extends OrderedReport {
   }
 
   override async finish(): Promise<void> {
+    const { findings } = this;
+    const valid = this.#valid && !findings.some(({ level }) => level === "error");
     await this.output.write(
-      `${this.#count === 0 ? '{"files":[' : "\n"}],"valid":${this.#valid}}\n`,
+      `${this.#count === 0 ? '{"files":[' : "\n"}],` +
+        `${findings.length > 0 ? `"findings":${JSON.stringify(findings)},` : ""}"valid":${valid}}\n`,
     );
     await this.output.flush();
   }
@@ -410,6 +440,14 @@ export class JsonReport extends OrderedReport {
 
 const uriOf = (file: string): string =>
   file === "standard input" ? "-" : file.split(/[\\/]/).map(encodeURIComponent).join("/");
+
+/** @param line 0 where there is none */
+const sarifPlace = (file: string, line: number): object => ({
+  physicalLocation: {
+    artifactLocation: { uri: uriOf(file) },
+    ...(line > 0 ? { region: { startLine: line } } : {}),
+  },
+});
 
 /** SARIF 2.1.0: one run, one result for each error. */
 export class SarifReport extends OrderedReport {
@@ -428,11 +466,21 @@ export class SarifReport extends OrderedReport {
     this.#failures.push({
       level: "error",
       message: { text: failure },
-      locations: [{ physicalLocation: { artifactLocation: { uri: uriOf(file) } } }],
+      locations: [sarifPlace(file, 0)],
     });
   }
 
   override async finish(): Promise<void> {
+    for (const { file, code, level, message, line } of this.findings)
+      await this.output.write(
+        this.#head() +
+          JSON.stringify({
+            ruleId: code,
+            level,
+            message: { text: message },
+            locations: [sarifPlace(file, line ?? 0)],
+          }),
+      );
     if (this.#count === 0) await this.output.write(this.#head().trimEnd());
     const failures = this.#failures;
     const invocation = {
@@ -462,19 +510,11 @@ export class SarifReport extends OrderedReport {
   }
 
   #result({ kind: { keyword, property }, row, line, column, message }: TableError): object {
-    const uri = uriOf(this.file);
     return {
       ruleId: keyword ?? "ParsingError",
       level: "error",
       message: { text: message },
-      locations: [
-        {
-          physicalLocation: {
-            artifactLocation: { uri },
-            ...(line > 0 ? { region: { startLine: line } } : {}),
-          },
-        },
-      ],
+      locations: [sarifPlace(this.file, line)],
       properties: { row, property, column: column < 0 ? null : column },
     };
   }
@@ -486,6 +526,14 @@ const property = (text: string): string => data(text).replaceAll(":", "%3A").rep
 
 /** Workflow commands of GitHub Actions: one annotation for each error. */
 export class GithubReport extends OrderedReport {
+  override async find({ file, code, level, message, line }: Finding): Promise<void> {
+    const place = line === undefined ? "" : `,line=${line}`;
+    await this.output.write(
+      `::${level} file=${property(file)}${place},title=${code}::${data(message)}\n`,
+    );
+    await this.output.flush();
+  }
+
   override async abandon(file: string, failure: string): Promise<void> {
     await super.abandon(file, failure);
     await this.output.write(`::error file=${property(file)}::${data(failure)}\n`);

@@ -1,4 +1,5 @@
 import type { TableLimits } from "../../../src/tabular/limits.js";
+import type { TableFinding } from "../../../src/tabular/reader/row.js";
 import type { TableSummary } from "../../../src/tabular/rules/check.js";
 import type { TableSchema } from "../../../src/tabular/schema/table-schema.js";
 import {
@@ -7,8 +8,9 @@ import {
   validateTable,
 } from "../../../src/tabular/validate.js";
 import { failureLine, visible } from "../../terminal.js";
-import { type DataSource, loadSchema, namedFailure, openData } from "./inputs.js";
+import { type DataSource, loadSchema, namedFailure, openData, schemaFindings } from "./inputs.js";
 import {
+  type Finding,
   GithubReport,
   JsonReport,
   NdjsonReport,
@@ -24,6 +26,7 @@ export interface ValidateOptions extends Partial<TableLimits> {
   format: "table" | "json" | "ndjson" | "sarif" | "github";
   maxErrors?: number;
   summary?: true;
+  strict?: true;
   strictColumns?: true;
   encoding?: string;
   quiet?: true;
@@ -43,6 +46,8 @@ export async function validateCommand(
 ): Promise<void> {
   const schema = await loadSchema(options.schema);
   const report = await openReport(options, files.length > 1);
+  for (const finding of await schemaFindings(options.schema, schema))
+    await announce({ file: options.schema, ...finding }, options, report);
   for (const file of files) {
     try {
       const summary = await checkFile(file, schema, options, report);
@@ -60,6 +65,18 @@ export async function validateCommand(
   await report.finish();
 }
 
+/** Writes a finding on standard error and into the report; with `--strict` it decides the status. */
+async function announce(
+  finding: Omit<Finding, "level">,
+  { strict, quiet }: ValidateOptions,
+  report: Report,
+): Promise<void> {
+  const message = visible(finding.message);
+  if (strict === true) process.exitCode = 1;
+  if (quiet !== true) note(`${finding.file}: ${message} (${finding.code})`);
+  await report.find({ ...finding, level: strict === true ? "error" : "warning", message });
+}
+
 const note = (line: string): boolean => process.stderr.write(`arkgraph: ${line}\n`);
 
 async function checkFile(
@@ -71,35 +88,28 @@ async function checkFile(
   const source = await openData(file);
   const progress = await openFileProgress(source, options);
   await report.begin(source.name);
+  const findings: TableFinding[] = [];
+  const announceAll = async (): Promise<void> => {
+    for (const finding of findings.splice(0))
+      await announce({ file: source.name, ...finding }, options, report);
+  };
   try {
     const check = await startCheck(file, source, schema, {
       ...engineOptions(options),
-      ...remarks(source.name, options),
+      onFinding: (finding) => void findings.push(finding),
       ...(progress ? { onProgress: progress.update } : {}),
     });
     for await (const errors of check.batches()) await report.add(errors);
     progress?.stop();
     const summary = await check.summary();
+    await announceAll();
     await report.end(summary);
     return summary;
   } catch (error) {
     progress?.stop();
+    await announceAll();
     throw aboutData(file, source.name, error, options.schema);
   }
-}
-
-/** The option for remarks beside the errors; none with `--quiet`. */
-function remarks(name: string, { quiet }: ValidateOptions): Pick<CheckOptions, "onHeader"> {
-  if (quiet === true) return {};
-  return {
-    onHeader: ({ total, columns }) => {
-      const listed = columns.map(
-        ({ column, found, expected }) => `column ${column} is ${found}, the schema has ${expected}`,
-      );
-      const more = total === columns.length ? "" : `; and ${total - columns.length} more`;
-      note(`${name}: the header differs from the schema: ${visible(listed.join("; "))}${more}`);
-    },
-  };
 }
 
 async function startCheck(
@@ -141,9 +151,13 @@ function engineOptions({
   };
 }
 
-async function openReport({ format, quiet }: ValidateOptions, several: boolean): Promise<Report> {
+async function openReport(
+  { format, quiet, schema }: ValidateOptions,
+  several: boolean,
+): Promise<Report> {
   if (quiet === true)
     return {
+      find: async () => {},
       begin: async () => {},
       add: async () => {},
       end: async () => {},
@@ -154,7 +168,7 @@ async function openReport({ format, quiet }: ValidateOptions, several: boolean):
   switch (format) {
     case "table": {
       const coloured = output.isTerminal && (process.env["NO_COLOR"] ?? "") === "";
-      return new TableReport(output, several, coloured);
+      return new TableReport(output, several, coloured, schema);
     }
     case "ndjson":
       return new NdjsonReport(output);

@@ -2,6 +2,7 @@ import { lookupArk } from "../../identifiers/ark.js";
 import { isObject, type JsonObject, type JsonValue, referencesIn } from "../../model/field.js";
 import { textOf } from "../../model/texts.js";
 import type { Fields } from "../scoring/facts/fields.js";
+import { typeOf } from "../../tabular/schema/table-schema.js";
 import { SCHEMAS } from "../scoring/facts/survey.js";
 import { isHttp } from "./agents.js";
 
@@ -42,8 +43,10 @@ export function columnsOf(schema: JsonObject): Column[] {
       return [
         {
           name,
-          type: textOf(property["type"]) ?? "string",
-          itemType: isObject(items) ? textOf(items["type"] ?? items["datatype"]) : null,
+          type: textOf(typeOf(property["type"]).type as JsonValue) ?? "string",
+          itemType: isObject(items)
+            ? textOf(typeOf(items["type"] ?? items["datatype"]).type as JsonValue)
+            : null,
           index: property["index"],
           description: textOf(property["description"]),
           term: term !== null && isHttp(term) ? term : null,

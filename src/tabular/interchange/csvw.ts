@@ -1,5 +1,4 @@
 import { TabularError } from "../limits.js";
-import { exactJsonText } from "../schema/exact-json.js";
 import { type TableSchema, unescapeSeparator } from "../schema/table-schema.js";
 import {
   anchoredPattern,
@@ -9,6 +8,7 @@ import {
   fromColumns,
   type ImportedTable,
   isJsonObject,
+  missingIn,
   type Note,
   numberOf,
   objectAt,
@@ -67,7 +67,7 @@ const variable = (name: string): string =>
     .replace(/^_/, "%5F");
 
 function columnObject(
-  { name, type, description, valueURL, keywords, array }: ExchangedColumn,
+  { name, type, description, valueURL, keywords, missing = [], optional, array }: ExchangedColumn,
   note: (sentence: string) => void,
 ): object {
   for (const keyword of ["multipleOf", "enum", "const", "format"] as const)
@@ -79,9 +79,12 @@ function columnObject(
     "dc:description": description || undefined,
     propertyUrl: valueURL ?? undefined,
     datatype: datatypeOf(type, keywords),
-    required: type !== "string" && type !== "any" ? true : undefined,
-    // An empty cell is text here, not a missing value.
-    null: type === "string" ? [] : undefined,
+    required:
+      optional !== true && type !== "any" && (type !== "string" || missing.length > 0)
+        ? true
+        : undefined,
+    // An empty cell is text here unless the schema says that it is a missing value.
+    null: type === "string" || missing.length > 0 ? missing : undefined,
     suppressOutput: type === "any" ? true : undefined,
     [ARRAY]: array,
   });
@@ -261,27 +264,14 @@ function noteLost(
     note(`${name}: datatype.format has no counterpart and is left out`);
   noteOthers(datatype, CARRIED.datatype, `${name}: datatype.`, note);
   noteOthers(column, CARRIED.column, `${name}: `, note);
-  noteMissingValues(column["null"], name, note);
-  const isNumberLike = type !== "string" && type !== "any";
-  if (isNumberLike && column["required"] !== true)
-    note(`${name}: its cells may be empty there, and here an empty cell is an error`);
-  if (type === "string" && column["required"] === true)
-    note(`${name}: required has no counterpart in a column of text: an empty cell is a value here`);
 }
 
 const listLength = (value: unknown): number => (Array.isArray(value) ? value.length : 0);
 
-/** @param missing texts of cells without a value */
-function noteMissingValues(missing: unknown, name: string, note: Note): void {
-  const isEmptyOnly =
-    missing === undefined ||
-    missing === "" ||
-    (Array.isArray(missing) && missing.every((text) => text === ""));
-  if (!isEmptyOnly)
-    note(
-      `${name}: null has no counterpart: cells that say ` +
-        `${exactJsonText(missing).slice(0, 100)} are values here`,
-    );
+/** Texts of cells without a value: the empty one where a column states none. */
+function missingTexts(stated: unknown): string[] {
+  if (stated === undefined) return [""];
+  return (Array.isArray(stated) ? stated : [stated]).flatMap((text) => textOf(text) ?? []);
 }
 
 function readColumn(column: unknown, at: number, note: Note): ExchangedColumn {
@@ -292,12 +282,14 @@ function readColumn(column: unknown, at: number, note: Note): ExchangedColumn {
   const type = column["suppressOutput"] === true ? "any" : (ownValue(BASES, base) ?? "string");
   const name = textOf(column["titles"]) ?? textOf(column["name"]) ?? `column_${at}`;
   noteLost(column, name, { type, base, datatype: isJsonObject(given) ? given : {} }, note);
+  const keywords = keywordsOf(datatype, base, type);
   return defined({
     name,
     type,
     description: textOf(column["dc:description"]) ?? "",
     valueURL: textOf(column["propertyUrl"]) ?? null,
-    keywords: keywordsOf(datatype, base, type),
+    keywords,
+    ...missingIn(type, column["required"] === true, missingTexts(column["null"]), keywords),
     array: textOf(column[ARRAY]),
   }) as ExchangedColumn;
 }

@@ -1,6 +1,11 @@
 import { TabularError } from "../limits.js";
 import { exactInteger } from "../schema/exact-json.js";
-import type { PropertyObject, TableSchema, ValueKeywords } from "../schema/table-schema.js";
+import {
+  missingTexts,
+  type PropertyObject,
+  type TableSchema,
+  type ValueKeywords,
+} from "../schema/table-schema.js";
 
 /** Another format's description of a table, from which a schema is made. */
 export interface ImportedTable {
@@ -77,6 +82,10 @@ export interface ExchangedColumn {
   description: string;
   valueURL: string | null;
   keywords: ValueKeywords;
+  /** Texts of cells without a value; none where every cell is a value. */
+  missing?: readonly string[];
+  /** True when a cell may have no value. */
+  optional?: boolean;
   /** The array property it is an element of. */
   array?: string;
 }
@@ -93,7 +102,9 @@ export function toColumns(
   note: (sentence: string) => void,
 ): ExchangedColumn[] {
   const columns: ExchangedColumn[] = [];
-  for (const { name, type, index, keywords, items } of schema.properties) {
+  for (const property of schema.properties) {
+    const { name, type, index, keywords, items, nullable } = property;
+    const texts = missingTexts(property, schema);
     if (index.kind === "column") {
       put(
         columns,
@@ -104,6 +115,8 @@ export function toColumns(
           description: keywords.description ?? "",
           valueURL: keywords.valueURL ?? null,
           keywords,
+          missing: texts,
+          optional: texts.length > 0 && (nullable || !schema.required.includes(name)),
         },
         name,
       );
@@ -129,6 +142,8 @@ export function toColumns(
           description: keywords.description ?? "",
           valueURL: keywords.valueURL ?? null,
           keywords: items!,
+          missing: nullable ? texts : [],
+          optional: nullable,
           array: name,
         },
         name,
@@ -144,6 +159,7 @@ export function toColumns(
         description: "",
         valueURL: null,
         keywords: {},
+        optional: true,
       },
   );
 }
@@ -184,8 +200,10 @@ const COLUMN_KEYWORDS = [
 export function fromColumns(columns: readonly ExchangedColumn[]): Record<string, PropertyObject> {
   const properties = new Map<string, PropertyObject>();
   for (let at = 0; at < columns.length; at++) {
-    const { name, type, description, valueURL, array } = columns[at]!;
-    if (type === "any") continue;
+    const { name, type: datatype, description, valueURL, array } = columns[at]!;
+    if (datatype === "any") continue;
+    const { missing, optional } = columns[at]!;
+    const type: PropertyObject["type"] = optional === true ? [datatype, "null"] : datatype;
     const evaluated = Object.fromEntries(
       COLUMN_KEYWORDS.filter((keyword) => columns[at]!.keywords[keyword] !== undefined).map(
         (keyword) => [keyword, columns[at]!.keywords[keyword]],
@@ -197,19 +215,56 @@ export function fromColumns(columns: readonly ExchangedColumn[]): Record<string,
     if (properties.has(key))
       throw new TabularError("SCHEMA", `two columns are named ${key}: names are unique`);
     if (array === undefined)
-      properties.set(key, { description, index: at, valueURL, type, ...evaluated });
+      properties.set(key, {
+        description,
+        index: at,
+        valueURL,
+        type,
+        ...stated(missing, optional === true),
+        ...evaluated,
+      });
     else
       properties.set(key, {
         description,
         index: `${at}:${end}`,
         valueURL,
         type: "array",
+        ...stated(missing, optional === true),
         minItems: end - at,
-        items: { type, ...evaluated },
+        items: { type: optional === true ? [datatype, "null"] : datatype, ...evaluated },
       });
     at = end - 1;
   }
   return Object.fromEntries(properties);
+}
+
+/** Missing values that a property must state: those of a type with null are empty cells anyway. */
+const stated = (
+  missing: readonly string[] | undefined,
+  nullable: boolean,
+): Pick<PropertyObject, "missingValues"> =>
+  missing === undefined || missing.length === 0 || (nullable && isEmptyOnly(missing))
+    ? {}
+    : { missingValues: [...missing] };
+
+const isEmptyOnly = (texts: readonly string[]): boolean => texts.every((text) => text === "");
+
+/**
+ * Which cells of a column may have no value, from what another format says of it.
+ * @param texts that stand for a missing value there
+ */
+export function missingIn(
+  type: ExchangedColumn["type"],
+  required: boolean,
+  texts: readonly string[],
+  keywords: ValueKeywords,
+): Pick<ExchangedColumn, "missing" | "optional"> {
+  if (texts.length === 0 || type === "any") return {};
+  // No number is written like a missing value, so a required one needs no list of them.
+  if (required) return type === "string" ? { missing: texts } : {};
+  // Text that no rule applies to conforms, missing or not.
+  if (type === "string" && isEmptyOnly(texts) && Object.keys(keywords).length === 0) return {};
+  return { missing: texts, optional: true };
 }
 
 /** A pattern that must match the whole value where ours is found anywhere in it. */

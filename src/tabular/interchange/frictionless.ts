@@ -9,6 +9,7 @@ import {
   fromColumns,
   type ImportedTable,
   isJsonObject,
+  missingIn,
   type Note,
   numberOf,
   objectAt,
@@ -36,22 +37,20 @@ export function toFrictionless(
   note: (sentence: string) => void,
 ): object {
   const { name, description } = schema.document as { name?: string; description?: string };
-  const required = new Set(schema.required);
+  const missing = schema.missingValues ?? [];
   return defined({
     title: name,
     description,
     dialect: { delimiter: unescapeSeparator(schema.separator), header: schema.header },
-    fields: toColumns(schema, columns, note).map((column) =>
-      field(column, required.has(column.array ?? column.name), note),
-    ),
-    // An empty cell is text here, not a missing value.
-    missingValues: [],
+    fields: toColumns(schema, columns, note).map((column) => field(column, missing, note)),
+    // An empty cell is text here unless the schema says that it is a missing value.
+    missingValues: missing,
   });
 }
 
 function field(
-  { name, type, description, valueURL, keywords, array }: ExchangedColumn,
-  required: boolean,
+  { name, type, description, valueURL, keywords, missing, optional, array }: ExchangedColumn,
+  ofSchema: readonly string[],
   note: (sentence: string) => void,
 ): object {
   const { format } = keywords;
@@ -59,6 +58,8 @@ function field(
     if (keywords[keyword] !== undefined && keywords[keyword] !== null)
       note(`${keyword} of property ${name} has no counterpart and is left out`);
   const isText = type === "string";
+  const isSame = missing === undefined || exactJsonText(missing) === exactJsonText(ofSchema);
+  const required = optional !== true && type !== "any" && (!isText || (missing?.length ?? 0) > 0);
   const constraints = constraintsOf(type, required, keywords);
   return defined({
     name,
@@ -69,6 +70,7 @@ function field(
     ...(type === "boolean"
       ? { trueValues: ["true", "True", "TRUE"], falseValues: ["false", "False", "FALSE"] }
       : {}),
+    missingValues: isSame ? undefined : missing,
     constraints: Object.keys(constraints).length > 0 ? constraints : undefined,
     [ARRAY]: array,
   });
@@ -84,7 +86,7 @@ function constraintsOf(
   const isText = type === "string";
   const isNumber = type === "number" || type === "integer";
   return defined({
-    required: required && !isText && type !== "any" ? true : undefined,
+    required: required || undefined,
     ...(isText
       ? {
           pattern: pattern === undefined || pattern === null ? undefined : wholePattern(pattern),
@@ -129,20 +131,14 @@ export function fromFrictionless(document: unknown, note: Note): ImportedTable {
   if (schema !== resource) noteOthers(resource, CARRIED.resource, "", note);
   noteOthers(schema, CARRIED.schema, "", note);
   noteOthers(dialect, CARRIED.dialect, "dialect.", note);
-  const missing = schema["missingValues"];
-  if (Array.isArray(missing) && missing.some((text) => text !== ""))
-    note(
-      "missingValues has no counterpart: cells that say " +
-        `${exactJsonText(missing).slice(0, 100)} are values here`,
-    );
-  const noneMissing = Array.isArray(missing) && missing.length === 0;
+  const missing = textsOf(schema["missingValues"]) ?? [""];
   return {
     id: undefined,
     name: textOf(resource["title"]) ?? textOf(resource["name"]),
     description: textOf(resource["description"]),
     separator: textOf(dialect["delimiter"]),
     header: typeof dialect["header"] === "boolean" ? dialect["header"] : undefined,
-    properties: fromColumns(fields.map((field, at) => column(field, at, noneMissing, note))),
+    properties: fromColumns(fields.map((field, at) => column(field, at, missing, note))),
   };
 }
 
@@ -157,19 +153,20 @@ const CARRIED = {
   schema: names("$schema profile name title description dialect fields missingValues"),
   dialect: names("$schema delimiter header"),
   field: names(
-    `name title description type format rdfType constraints trueValues falseValues ${ARRAY}`,
+    `name title description type format rdfType constraints missingValues trueValues ` +
+      `falseValues ${ARRAY}`,
   ),
   constraints: names("required pattern minLength maxLength minimum maximum enum"),
 };
 
-/** What of a field no property says. @param noneMissing no cell of the table counts as missing */
-function noteLost(
-  field: Record<string, unknown>,
-  name: string,
-  type: ExchangedColumn["type"],
-  noneMissing: boolean,
-  note: Note,
-): void {
+/** Texts of cells without a value; Table Schema 2 lets an entry be an object with its label. */
+function textsOf(missing: unknown): string[] | undefined {
+  if (!Array.isArray(missing)) return undefined;
+  return missing.flatMap((entry) => textOf(isJsonObject(entry) ? entry["value"] : entry) ?? []);
+}
+
+/** What of a field no property says. */
+function noteLost(field: Record<string, unknown>, name: string, note: Note): void {
   const { format, type: given = "string" } = field;
   const constraints = objectAt(field, "constraints");
   if (typeof given === "string" && TYPES[given] === undefined)
@@ -178,39 +175,43 @@ function noteLost(
     note(`${name}: format has no counterpart and is left out`);
   noteOthers(field, CARRIED.field, `${name}: `, note);
   noteOthers(constraints, CARRIED.constraints, `${name}: constraints.`, note);
-  const isNumberLike = type !== "string" && type !== "any";
-  if (isNumberLike && !noneMissing && constraints["required"] !== true)
-    note(`${name}: its cells may be empty there, and here an empty cell is an error`);
-  if (type === "string" && constraints["required"] === true)
-    note(
-      `${name}: constraints.required has no counterpart in a column of text: an empty cell ` +
-        "is a value here",
-    );
 }
 
-function column(field: unknown, at: number, noneMissing: boolean, note: Note): ExchangedColumn {
+function column(
+  field: unknown,
+  at: number,
+  missing: readonly string[],
+  note: Note,
+): ExchangedColumn {
   if (!isJsonObject(field)) throw new TabularError("SCHEMA", `field ${at} is not an object`);
   const constraints = objectAt(field, "constraints");
   const format = textOf(field["format"]);
   const choices = constraints["enum"];
   const pattern = textOf(constraints["pattern"]);
   const type = ownValue(TYPES, textOf(field["type"]) ?? "string") ?? "string";
-  noteLost(field, textOf(field["name"]) ?? `column_${at}`, type, noneMissing, note);
+  noteLost(field, textOf(field["name"]) ?? `column_${at}`, note);
+  const keywords = defined({
+    pattern: pattern === undefined ? undefined : anchoredPattern(pattern),
+    minLength: countOf(constraints["minLength"]),
+    maxLength: countOf(constraints["maxLength"]),
+    minimum: numberOf(constraints["minimum"]),
+    maximum: numberOf(constraints["maximum"]),
+    enum: Array.isArray(choices) ? choices : undefined,
+    format: format !== undefined && FORMATS.has(format) ? format : undefined,
+  }) as ExchangedColumn["keywords"];
   return defined({
     name: textOf(field["name"]) ?? `column_${at}`,
     // Dates, durations and the like are text with a form of their own.
     type,
     description: textOf(field["description"]) ?? textOf(field["title"]) ?? "",
     valueURL: textOf(field["rdfType"]) ?? null,
-    keywords: defined({
-      pattern: pattern === undefined ? undefined : anchoredPattern(pattern),
-      minLength: countOf(constraints["minLength"]),
-      maxLength: countOf(constraints["maxLength"]),
-      minimum: numberOf(constraints["minimum"]),
-      maximum: numberOf(constraints["maximum"]),
-      enum: Array.isArray(choices) ? choices : undefined,
-      format: format !== undefined && FORMATS.has(format) ? format : undefined,
-    }),
+    keywords,
+    ...missingIn(
+      type,
+      constraints["required"] === true,
+      textsOf(field["missingValues"]) ?? missing,
+      keywords,
+    ),
     array: textOf(field[ARRAY]),
   }) as ExchangedColumn;
 }

@@ -30,6 +30,8 @@ export class Row {
   line = 1;
   /** The first cell whose bytes are not UTF-8, and the first such byte in it. */
   foreign: { column: number; byte: number; word?: string | undefined } | undefined;
+  /** The first cell with text behind its closing quote; -1 for none. */
+  stray = -1;
   #blockText: string | undefined;
 
   /** Points at other bytes, or at the same bytes with other content. */
@@ -160,8 +162,21 @@ export type RowFeed = (row: Row, each: () => void, guard: Guard) => AsyncGenerat
 /** Without a limit of time. */
 export const unguarded: Guard = (work) => work();
 
+/** Something about a table that is no error of a row, and that its author did not intend. */
+export interface TableFinding {
+  /** Stable, for programs. */
+  code: "HEADER_DIFFERS" | "STRAY_QUOTE";
+  message: string;
+  /** Line of the file, from 1, where there is one. */
+  line?: number;
+}
+
+/** Stray quotes that are named one by one. */
+const LISTED_QUOTES = 10;
+
 /** What takes the rows of a {@link RowGate}, and what its errors name. */
 interface RowHandlers {
+  onFinding?: ((finding: TableFinding) => void) | undefined;
   onRow: (row: Row) => void;
   onHeader?: ((names: readonly string[]) => void) | undefined;
   /** The name of a column where it is not the header's. */
@@ -181,6 +196,8 @@ export class RowGate {
   #blankLine = 0;
   /** Columns of the file's first row, header or not. */
   firstCount = -1;
+
+  #strayQuotes = 0;
 
   /** The text of the header. */
   #names: readonly string[] = [];
@@ -204,6 +221,7 @@ export class RowGate {
       const name = this.#headerPending ? undefined : (nameOf?.(column) ?? this.#names[column]);
       throw foreignText(row, { isHeader: this.#headerPending, name, encoding }, limits);
     }
+    if (row.stray >= 0) this.#noteStray(row);
     if (this.firstCount < 0) this.firstCount = row.count;
     if (this.#headerPending) {
       this.#headerPending = false;
@@ -218,6 +236,20 @@ export class RowGate {
     if (this.#blanks > 0) this.#passBlanks();
     onRow(row);
     row.number++;
+  }
+
+  /** A quote that closes too early or too late may have swallowed the rows between. */
+  #noteStray({ line, stray }: Row): void {
+    if (++this.#strayQuotes > LISTED_QUOTES) return;
+    const where = this.#headerPending ? `the header (line ${line})` : place(this.#row);
+    this.#handlers.onFinding?.({
+      code: "STRAY_QUOTE",
+      message:
+        `${where}, column ${stray}: text follows a closing quote, so rows may be read as one ` +
+        "cell: double the quotes inside a cell" +
+        (this.#strayQuotes === LISTED_QUOTES ? "; further ones are not listed" : ""),
+      ...(line > 0 ? { line } : {}),
+    });
   }
 
   #passBlanks(): void {

@@ -71,6 +71,7 @@ export class RowScanner {
     let at = from;
     this.innerLines = 0;
     this.quoteOpen = false;
+    row.stray = -1;
     for (;;) {
       if (count === starts.length) {
         if (count >= this.#limits.maxColumns) throw tooManyColumns(row, this.#limits);
@@ -114,6 +115,7 @@ export class RowScanner {
           ends[count] = close;
         } else {
           flag |= RELAXED;
+          if (row.stray < 0) row.stray = count;
           while (at < end && stops[(byte = bytes[at]!)] === 0) {
             seen |= byte;
             at++;

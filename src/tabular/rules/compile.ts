@@ -1,16 +1,19 @@
 /** A schema becomes functions that check the values of a row. */
 import { ESCAPED, RELAXED, type Row } from "../reader/row.js";
-import type {
-  ItemsObject,
-  PropertyObject,
-  TableProperty,
-  ValueKeywords,
+import {
+  type ItemsObject,
+  missingTexts,
+  type PropertyObject,
+  type TableProperty,
+  type TableSchema,
+  type ValueKeywords,
 } from "../schema/table-schema.js";
 import {
   applyRules,
   type CheckRule,
   CONVERTED,
   type Conversion,
+  type ErrorKind,
   INDEX_ERROR,
   type PropertyCheck,
   type Report,
@@ -156,6 +159,57 @@ class BooleanCheck implements PropertyCheck {
 
   check(_row: Row, report: Report): void {
     applyRules(this.#rules, this.#value, report, this.column);
+  }
+}
+
+/** Whether a cell has no value: what it says is a text that stands for a missing one. */
+class MissingCells {
+  readonly #texts: ReadonlySet<string>;
+  /** Bytes of the longest text: most cells are longer, and need no text. */
+  readonly #longest: number;
+
+  /** @param trims blanks around the text do not count, as around a number */
+  constructor(
+    texts: readonly string[],
+    readonly trims: boolean,
+  ) {
+    this.#texts = new Set(texts);
+    this.#longest = texts.reduce((most, text) => Math.max(most, Buffer.byteLength(text)), -1);
+  }
+
+  has(row: Row, column: number): boolean {
+    if (!this.trims && row.ends[column]! - row.starts[column]! > this.#longest) return false;
+    const text = row.text(column);
+    return this.#texts.has(this.trims ? text.trim() : text);
+  }
+}
+
+/** A column some of whose cells may have no value; the other cells are those of the inner check. */
+class OptionalCheck implements PropertyCheck {
+  readonly name: string;
+  readonly column: number;
+  readonly checks: boolean;
+  #isMissing = false;
+
+  /** @param required the error that a missing value is; `undefined` where it may be missing */
+  constructor(
+    readonly inner: PropertyCheck,
+    readonly missing: MissingCells,
+    readonly required: ErrorKind | undefined,
+  ) {
+    this.name = inner.name;
+    this.column = inner.column;
+    this.checks = inner.checks || required !== undefined;
+  }
+
+  convert(row: Row): Conversion {
+    this.#isMissing = this.column < row.count && this.missing.has(row, this.column);
+    return this.#isMissing ? CONVERTED : this.inner.convert(row);
+  }
+
+  check(row: Row, report: Report): void {
+    if (!this.#isMissing) this.inner.check(row, report);
+    else if (this.required) report.violation(this.required, "", this.column);
   }
 }
 
@@ -344,6 +398,8 @@ function present<T>(value: T | null | undefined): value is T {
   return value !== null && value !== undefined;
 }
 
+/** An element of an array; null for a cell without a value. */
+type Element = Scalar | null;
 type ElementType = "string" | "number" | "integer" | "boolean";
 type Bytes = [bytes: Buffer, start: number, end: number];
 
@@ -364,24 +420,28 @@ class ArrayCheck implements PropertyCheck {
 
   readonly #to: number | undefined;
   readonly #type: ElementType;
-  readonly #rules: readonly CheckRule<readonly Scalar[]>[];
+  readonly #rules: readonly CheckRule<readonly Element[]>[];
   readonly #itemRules: readonly CheckRule<Scalar>[];
   readonly #bounds: { minItems: number; maxItems: number };
+  /** Which elements may be null; `undefined` for none. */
+  readonly #missing: MissingCells | undefined;
 
   constructor(
     readonly name: string,
     readonly column: number,
     to: number | undefined,
     type: ElementType,
-    rules: readonly CheckRule<readonly Scalar[]>[],
+    rules: readonly CheckRule<readonly Element[]>[],
     itemRules: readonly CheckRule<Scalar>[],
     bounds: { minItems: number; maxItems: number },
+    missing: MissingCells | undefined,
   ) {
     this.#to = to;
     this.#type = type;
     this.#rules = rules;
     this.#itemRules = itemRules;
     this.#bounds = bounds;
+    this.#missing = missing;
 
     this.#needsValues =
       itemRules.length > 0 ||
@@ -401,6 +461,7 @@ class ArrayCheck implements PropertyCheck {
     const end = this.#endIn(row);
     const test = TESTS[this.#type];
     for (let column = this.column; column < end; column++) {
+      if (this.#missing?.has(row, column) === true) continue;
       if ((flags[column]! & HAS_QUOTE) !== 0 || !test(bytes, starts[column]!, ends[column]!))
         return VALUE_ERROR;
     }
@@ -417,17 +478,18 @@ class ArrayCheck implements PropertyCheck {
     applyRules(this.#rules, values, report, this.column);
     for (const rule of this.#itemRules) {
       // The first element speaks for the others: a thousand wrong ones in a row are one mistake.
-      const element = values.findIndex((value) => !rule.keeps(value));
+      const element = values.findIndex((value) => value !== null && !rule.keeps(value));
       if (element >= 0)
         report.violation(
           rule.kind,
-          `${rule.text(values[element]!)}${rule.after} (element ${element})`,
+          `${rule.text(values[element] as Scalar)}${rule.after} (element ${element})`,
           this.column + element,
         );
     }
   }
 
-  #element(row: Row, column: number): Scalar {
+  #element(row: Row, column: number): Element {
+    if (this.#missing?.has(row, column) === true) return null;
     const [start, end] = [row.starts[column]!, row.ends[column]!];
     switch (this.#type) {
       case "number":
@@ -443,11 +505,11 @@ class ArrayCheck implements PropertyCheck {
 }
 
 /** Rules of an array as a whole, in the order they are reported. */
-function arrayRules(keywords: PropertyObject, floats: boolean): Rule<readonly Scalar[]>[] {
+function arrayRules(keywords: PropertyObject, floats: boolean): Rule<readonly Element[]>[] {
   const { maxItems, minItems, uniqueItems, enum: choices, const: only } = keywords;
-  const text = (values: readonly Scalar[]): string =>
+  const text = (values: readonly Element[]): string =>
     listText(values, (value) => valueText(value, floats));
-  const rules: Rule<readonly Scalar[]>[] = [];
+  const rules: Rule<readonly Element[]>[] = [];
   if (present(maxItems))
     rules.push({
       keyword: "maxItems",
@@ -467,7 +529,11 @@ function arrayRules(keywords: PropertyObject, floats: boolean): Rule<readonly Sc
   if (uniqueItems === true)
     rules.push({
       keyword: "uniqueItems",
-      keeps: (values) => new Set(values).size === values.length,
+      // Cells without a value do not repeat each other.
+      keeps: (values) => {
+        const present = values.filter((value) => value !== null);
+        return new Set(present).size === present.length;
+      },
       text,
       after: ` has non-unique elements`,
     });
@@ -488,7 +554,7 @@ function arrayRules(keywords: PropertyObject, floats: boolean): Rule<readonly Sc
   return rules;
 }
 
-const sameList = (values: readonly Scalar[], other: unknown): boolean =>
+const sameList = (values: readonly Element[], other: unknown): boolean =>
   Array.isArray(other) &&
   other.length === values.length &&
   values.every(
@@ -496,41 +562,75 @@ const sameList = (values: readonly Scalar[], other: unknown): boolean =>
       value === other[index] || (typeof value === "bigint" && value == other[index]),
   );
 
-/** Turns a property into its check; a column of type `null` has none. */
+/**
+ * Turns a property into its check; a column of type `null` has none.
+ * @param schema what it says of missing values, and which of them are errors
+ */
 export function compileProperty(
-  { name, type, index, keywords, items }: TableProperty,
+  property: TableProperty,
+  schema: Pick<TableSchema, "required" | "missingValues">,
   environment: RuleEnvironment,
 ): PropertyCheck | undefined {
-  const evaluated = <T>(rules: Rule<T>[]): CheckRule<T>[] =>
-    rules.map((rule) => ({ ...rule, kind: environment.kind(rule.keyword, name, "", rule.after) }));
-  if (index.kind === "slice") {
-    const bounds = {
-      minItems: present(keywords.minItems) ? keywords.minItems : 0,
-      maxItems: present(keywords.maxItems) ? keywords.maxItems : Infinity,
-    };
-    const ofItems = itemRules(items!, name, environment).map((rule) => ({
-      ...rule,
-      kind: environment.kind(rule.keyword, name, "", ""),
-    }));
-    return new ArrayCheck(
-      name,
-      index.from,
-      index.to,
-      items!.type,
-      evaluated(arrayRules(keywords, items!.type === "number")),
-      ofItems,
-      bounds,
-    );
-  }
+  const { name, type, index, nullable } = property;
+  const texts = missingTexts(property, schema);
+  const missing =
+    texts.length > 0
+      ? new MissingCells(texts, (property.items?.type ?? type) !== "string")
+      : undefined;
+  if (index.kind === "slice")
+    return arrayCheck(property, index, nullable ? missing : undefined, environment);
+  const inner = cellCheck(property, index.at, environment);
+  if (!inner || !missing) return inner;
+  const required =
+    !nullable && schema.required.includes(name)
+      ? environment.kind("required", name, `${quoted(name)} is a required property`, "")
+      : undefined;
+  return new OptionalCheck(inner, missing, required);
+}
+
+const withKinds = <T>(
+  rules: Rule<T>[],
+  property: string,
+  environment: RuleEnvironment,
+): CheckRule<T>[] =>
+  rules.map((rule) => ({
+    ...rule,
+    kind: environment.kind(rule.keyword, property, "", rule.after),
+  }));
+
+function arrayCheck(
+  { name, keywords, items }: TableProperty,
+  { from, to }: { from: number; to: number | undefined },
+  missing: MissingCells | undefined,
+  environment: RuleEnvironment,
+): PropertyCheck {
+  const bounds = {
+    minItems: present(keywords.minItems) ? keywords.minItems : 0,
+    maxItems: present(keywords.maxItems) ? keywords.maxItems : Infinity,
+  };
+  const ofItems = itemRules(items!, name, environment).map((rule) => ({
+    ...rule,
+    kind: environment.kind(rule.keyword, name, "", ""),
+  }));
+  const rules = withKinds(arrayRules(keywords, items!.type === "number"), name, environment);
+  return new ArrayCheck(name, from, to, items!.type, rules, ofItems, bounds, missing);
+}
+
+function cellCheck(
+  { name, type, keywords }: TableProperty,
+  column: number,
+  environment: RuleEnvironment,
+): PropertyCheck | undefined {
+  const evaluated = <T>(rules: Rule<T>[]): CheckRule<T>[] => withKinds(rules, name, environment);
   switch (type) {
     case "string":
-      return new StringCheck(name, index.at, evaluated(stringRules(keywords, name, environment)));
+      return new StringCheck(name, column, evaluated(stringRules(keywords, name, environment)));
     case "number":
-      return new NumberCheck(name, index.at, evaluated(numberRules(keywords, type)));
+      return new NumberCheck(name, column, evaluated(numberRules(keywords, type)));
     case "integer":
-      return new IntegerCheck(name, index.at, evaluated(numberRules(keywords, type)));
+      return new IntegerCheck(name, column, evaluated(numberRules(keywords, type)));
     case "boolean":
-      return new BooleanCheck(name, index.at, evaluated(booleanRules(keywords)));
+      return new BooleanCheck(name, column, evaluated(booleanRules(keywords)));
     default:
       return undefined;
   }

@@ -154,9 +154,19 @@ export interface TableProperty {
   type: Datatype | "null";
   index: ColumnIndex;
   keywords: PropertyObject;
+  /** True when its type allows null, for a cell without a value. */
+  nullable: boolean;
+  /** Texts of cells without a value; those of the schema where it states none itself. */
+  missingValues: readonly string[] | undefined;
   /** Of an array's elements. */
   items: ItemsObject | undefined;
 }
+
+/** Texts of the cells of a property that have no value; an empty cell where null may be one. */
+export const missingTexts = (
+  { missingValues, nullable }: TableProperty,
+  schema: Pick<TableSchema, "missingValues">,
+): readonly string[] => missingValues ?? schema.missingValues ?? (nullable ? [""] : []);
 
 /** A schema that is sound and can be compiled. */
 export interface TableSchema {
@@ -165,6 +175,8 @@ export interface TableSchema {
   /** In the order of the document. */
   properties: TableProperty[];
   required: string[];
+  /** Texts of cells without a value; `undefined` when the schema states none. */
+  missingValues: readonly string[] | undefined;
   /** Empty when the schema gives none: such a schema can be shown but not applied to text. */
   separator: string;
   header: boolean;
@@ -211,9 +223,29 @@ export function readSchema(document: unknown): TableSchema {
     document,
     properties: Object.entries(properties).map(([name, property]) => readProperty(name, property)),
     required: (required as string[] | undefined) ?? [],
+    missingValues: missingValuesOf(document, () =>
+      refuse("the schema's missingValues must be an array of texts"),
+    ),
     separator: separatorOf(document),
     header: header === true,
   };
+}
+
+function missingValuesOf(
+  { missingValues }: Record<string, unknown>,
+  wrong: () => never,
+): string[] | undefined {
+  if (missingValues === undefined || missingValues === null) return undefined;
+  return Array.isArray(missingValues) && missingValues.every((text) => typeof text === "string")
+    ? missingValues
+    : wrong();
+}
+
+/** A type as it is written: `["number", "null"]` is a number that may be missing. */
+export function typeOf(written: unknown): { type: unknown; nullable: boolean } {
+  if (!Array.isArray(written) || written.length !== 2 || !written.includes("null"))
+    return { type: written, nullable: false };
+  return { type: written.find((type) => type !== "null"), nullable: true };
 }
 
 function separatorOf({ seperator, separator }: Record<string, unknown>): string {
@@ -225,11 +257,12 @@ function separatorOf({ seperator, separator }: Record<string, unknown>): string 
 export function readProperty(name: string, value: unknown): TableProperty {
   const wrong = (problem: string): never => refuse(`property ${name}: ${problem}`);
   if (!isObject(value)) return wrong("it must be an object");
-  const { type } = value;
-  if (typeof type !== "string" || !TYPES.has(type))
+  const { type, nullable } = typeOf(value["type"]);
+  if (typeof type !== "string" || !TYPES.has(type) || (nullable && type === "array"))
     return wrong(
-      "its type must be string, number, integer, array or boolean, not " +
-        (type === undefined ? "absent" : exactJsonText(type)),
+      "its type must be string, number, integer, array or boolean, or one of these but array " +
+        'with "null", not ' +
+        (value["type"] === undefined ? "absent" : exactJsonText(value["type"])),
     );
   const index = parseColumnIndex(value["index"], type === "array");
   if (typeof index === "string") return wrong(index);
@@ -240,21 +273,25 @@ export function readProperty(name: string, value: unknown): TableProperty {
     type: type as TableProperty["type"],
     index,
     keywords: value as unknown as PropertyObject,
+    nullable: nullable || (isObject(value["items"]) && typeOf(value["items"]["type"]).nullable),
+    missingValues: missingValuesOf(value, () =>
+      wrong("its missingValues must be an array of texts"),
+    ),
     items: type === "array" ? readItems(value["items"], wrong) : undefined,
   };
 }
 
 function readItems(items: unknown, wrong: (problem: string) => never): ItemsObject {
   if (!isObject(items)) return wrong("an array needs items with the type of its elements");
-  const { type } = items;
+  const { type } = typeOf(items["type"]);
   if (typeof type !== "string" || !ITEM_TYPES.has(type))
     return wrong(
       "the type of its items must be string, number, integer or boolean, not " +
-        (type === undefined ? "absent" : exactJsonText(type)),
+        (items["type"] === undefined ? "absent" : exactJsonText(items["type"])),
     );
   const problem = keywordProblem(items, type);
   if (problem !== undefined) return wrong(`items: ${problem}`);
-  return items as unknown as ItemsObject;
+  return { ...items, type: type as ItemsObject["type"] };
 }
 
 /**
@@ -289,14 +326,18 @@ export interface PropertyObject extends ValueKeywords {
   description: string;
   index: number | string;
   valueURL: string | null;
-  type: Datatype | "null";
+  type: Datatype | "null" | [Datatype, "null"];
+  missingValues?: string[] | null;
   minItems?: number | null;
   maxItems?: number | null;
   uniqueItems?: boolean | null;
-  items?: ItemsObject | null;
+  items?: (Omit<ItemsObject, "type"> & { type: Datatype | [Datatype, "null"] }) | null;
 }
 
-/** The schema of a table, as it is written; `seperator` is spelt as the contract spells it. */
+/**
+ * The schema of a table, as it is written. `seperator` is spelt as the contract spells it; other
+ * clients read `separator`.
+ */
 export interface SchemaDocument {
   "@context": Record<string, string>;
   "@id": string;
@@ -308,6 +349,7 @@ export interface SchemaDocument {
   additionalProperties: boolean;
   required: string[];
   seperator: string;
+  separator: string;
   header: boolean;
   examples: unknown[];
 }
@@ -331,6 +373,7 @@ export function newSchemaDocument(given: {
     additionalProperties: true,
     required: [],
     seperator: given.separator,
+    separator: given.separator,
     header: given.header,
     examples: [],
   };
@@ -353,9 +396,29 @@ export const unescapeSeparator = (text: string): string => text.replaceAll("\\t"
  * intended.
  */
 export interface SchemaRemark {
+  /** Stable, for programs. */
+  code: RemarkCode;
   level: "error" | "warning";
   message: string;
 }
+
+type RemarkCode =
+  | "ARRAY_OVERLAPS"
+  | "COLUMNS_OVERLAP"
+  | "COLUMN_OUT_OF_RANGE"
+  | "DESCRIPTION_EMPTY"
+  | "FORMAT_UNKNOWN"
+  | "KEY_DUPLICATE"
+  | "KEYWORD_UNKNOWN"
+  | "KEYWORD_WITHOUT_EFFECT"
+  | "NO_COLUMN"
+  | "NO_SEPARATOR"
+  | "PROPERTY_INVALID"
+  | "REQUIRED_UNKNOWN"
+  | "SEPARATORS_DIFFER";
+
+/** Takes a remark of one level. */
+type Remark = (code: RemarkCode, message: string) => void;
 
 const KNOWN_KEYS = new Set([
   "description",
@@ -363,6 +426,7 @@ const KNOWN_KEYS = new Set([
   "valueURL",
   "type",
   "items",
+  "missingValues",
   ...Object.keys(KEYWORDS),
 ]);
 
@@ -378,8 +442,8 @@ export function inspectSchema(
   formats: ReadonlySet<string>,
 ): SchemaRemark[] {
   const remarks: SchemaRemark[] = [];
-  const error = (message: string): unknown => remarks.push({ level: "error", message });
-  const warn = (message: string): unknown => remarks.push({ level: "warning", message });
+  const error: Remark = (code, message) => void remarks.push({ code, level: "error", message });
+  const warn: Remark = (code, message) => void remarks.push({ code, level: "warning", message });
   const shell = document as Record<string, unknown>;
   const sound: TableProperty[] = [];
   const given = shell?.["properties"];
@@ -399,13 +463,24 @@ export function inspectSchema(
     keywordRemarks(name, property as Record<string, unknown>, read, formats, warn);
   }
   if (schema) {
+    const { seperator, separator } = shell;
+    if (typeof seperator === "string" && typeof separator === "string" && seperator !== separator)
+      error(
+        "SEPARATORS_DIFFER",
+        `its keys seperator (${JSON.stringify(seperator)}) and separator ` +
+          `(${JSON.stringify(separator)}) differ: the first is used here, the second by other ` +
+          "clients; give both the same value",
+      );
     if (unescapeSeparator(schema.separator) === "")
-      error("the schema gives no separator, so no table can be checked against it");
+      error("NO_SEPARATOR", "the schema gives no separator, so no table can be checked against it");
     const names = new Set((properties ?? []).map(([name]) => name));
     for (const name of schema.required)
       if (!names.has(name))
-        error(`required names ${name}, which is not a property: no row can conform`);
-    if (properties?.length === 0) warn("the schema describes no column");
+        error(
+          "REQUIRED_UNKNOWN",
+          `required names ${name}, which is not a property: no row can conform`,
+        );
+    if (properties?.length === 0) warn("NO_COLUMN", "the schema describes no column");
   }
   overlaps(sound, error);
   if (columns !== undefined)
@@ -413,12 +488,12 @@ export function inspectSchema(
   return remarks;
 }
 
-function attempt<T>(work: () => T, error: (message: string) => unknown): T | undefined {
+function attempt<T>(work: () => T, error: Remark): T | undefined {
   try {
     return work();
   } catch (problem) {
     if (!(problem instanceof TabularError)) throw problem;
-    error(problem.message);
+    error("PROPERTY_INVALID", problem.message);
     return undefined;
   }
 }
@@ -428,7 +503,7 @@ function keywordRemarks(
   object: Record<string, unknown>,
   { type, items }: TableProperty,
   formats: ReadonlySet<string>,
-  warn: (message: string) => unknown,
+  warn: Remark,
 ): void {
   for (const [place, keys, evaluated] of [
     [name, object, type],
@@ -437,15 +512,21 @@ function keywordRemarks(
     for (const key of Object.keys(keys ?? {})) {
       const keyword = KEYWORDS[key];
       if (!KNOWN_KEYS.has(key))
-        warn(`property ${place}: ${key} is not a keyword: it has no effect`);
+        warn("KEYWORD_UNKNOWN", `property ${place}: ${key} is not a keyword: it has no effect`);
       else if (keyword && keys![key] !== null && !keyword.types.includes(evaluated!))
-        warn(`property ${place}: ${key} has no effect in a column of type ${evaluated}`);
+        warn(
+          "KEYWORD_WITHOUT_EFFECT",
+          `property ${place}: ${key} has no effect in a column of type ${evaluated}`,
+        );
     }
     const format = keys?.["format"];
     if (typeof format === "string" && evaluated === "string" && !formats.has(format))
-      warn(`property ${place}: the format ${format} is not known: it has no effect`);
+      warn(
+        "FORMAT_UNKNOWN",
+        `property ${place}: the format ${format} is not known: it has no effect`,
+      );
     if (typeof keys?.["description"] === "string" && keys["description"].trim() === "")
-      warn(`property ${place}: its description is empty`);
+      warn("DESCRIPTION_EMPTY", `property ${place}: its description is empty`);
   }
 }
 
@@ -453,12 +534,15 @@ const end = (index: ColumnIndex): number =>
   index.kind === "column" ? index.at + 1 : (index.to ?? Infinity);
 const start = (index: ColumnIndex): number => (index.kind === "column" ? index.at : index.from);
 
-function overlaps(properties: readonly TableProperty[], error: (message: string) => unknown): void {
+function overlaps(properties: readonly TableProperty[], error: Remark): void {
   const sorted = properties.toSorted((a, b) => start(a.index) - start(b.index));
   let widest = sorted[0];
   for (const property of sorted.slice(1)) {
     if (start(property.index) < end(widest!.index))
       error(
+        widest!.index.kind === "column" && property.index.kind === "column"
+          ? "COLUMNS_OVERLAP"
+          : "ARRAY_OVERLAPS",
         `properties ${widest!.name} and ${property.name} both describe column ` +
           `${start(property.index)}`,
       );
@@ -466,15 +550,11 @@ function overlaps(properties: readonly TableProperty[], error: (message: string)
   }
 }
 
-function checkLastColumn(
-  name: string,
-  index: ColumnIndex,
-  columns: number,
-  error: (message: string) => unknown,
-): void {
+function checkLastColumn(name: string, index: ColumnIndex, columns: number, error: Remark): void {
   const last = index.kind === "slice" && index.to === undefined ? index.from : end(index) - 1;
   if (last >= columns)
     error(
+      "COLUMN_OUT_OF_RANGE",
       `property ${name}: column ${last} is out of range: the first row of the data has ` +
         `${columns} columns, 0 to ${columns - 1}`,
     );
