@@ -172,7 +172,7 @@ const KINDS_OF: Partial<Record<KindName, [field: string, list: string]>> = {
   group: ["group", "groups"],
   organization: ["organization", "organizations"],
   project: ["project", "projects"],
-  software: ["software", "softwareList"],
+  software: ["software", "softwares"],
   dataset: ["dataset", "datasets"],
   computation: ["computation", "computations"],
   evidencegraph: ["evidenceGraph", "evidenceGraphs"],

@@ -294,7 +294,7 @@ describe.skipIf(!clusterInstalled)("a cluster", { timeout: 180_000 }, () => {
     expect(body["data"]).toEqual({
       roCrates: { totalCount: crates },
       dataDownloads: { totalCount: crates * FILES },
-      softwareList: { totalCount: held!.outcomes.size + 1 },
+      softwares: { totalCount: held!.outcomes.size + 1 },
     });
     expect((await held!.worker.terminate()).status).toBe(0);
     const { stdout } = await run(

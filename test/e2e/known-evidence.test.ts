@@ -61,10 +61,10 @@ class Taken {
     const { body } = await this.registry.graphql(
       "{ datasets { totalCount } softwares { totalCount } computations { totalCount } }",
     );
-    const { datasets, softwareList, computations } = body["data"];
+    const { datasets, softwares, computations } = body["data"];
     return (
       datasets.totalCount +
-      softwareList.totalCount +
+      softwares.totalCount +
       computations.totalCount -
       this.#before.entities
     );

@@ -76,7 +76,7 @@ describe.skipIf(!present)("real crates, over HTTP", () => {
       [
         "roCrates",
         "datasets",
-        "softwareList",
+        "softwares",
         "computations",
         "dataDownloads",
         "entities",
