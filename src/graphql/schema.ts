@@ -1,11 +1,5 @@
 /** The schema of all types and resolvers. */
-import {
-  type GraphQLField,
-  type GraphQLInputObjectType,
-  type GraphQLSchema,
-  lexicographicSortSchema,
-  printSchema,
-} from "graphql";
+import { type GraphQLField, type GraphQLInputObjectType, type GraphQLSchema } from "graphql";
 import { buildSchema, type NonEmptyArray } from "type-graphql";
 import {
   AccountResolver,
@@ -138,7 +132,3 @@ const kindOfType = (name: string): string | undefined =>
   name.endsWith("Edge")
     ? "An entry of a page, with the cursor behind which the next page begins."
     : undefined;
-
-/** The schema in GraphQL's own language, in a stable order: `graphql/schema.graphql`. */
-export const schemaText = (schema: GraphQLSchema): string =>
-  `${printSchema(lexicographicSortSchema(schema))}\n`;

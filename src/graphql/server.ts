@@ -48,7 +48,8 @@ import { parametersOf } from "./parameters.js";
 import { ValueTooLong } from "./resolvers/answer-budget.js";
 import { eventLoop } from "../event-loop-budget.js";
 import { type Context, contextOf } from "./resolvers/context.js";
-import { graphqlSchema, schemaText } from "./schema.js";
+import { schemaText } from "./schema-text.js";
+import { graphqlSchema } from "./schema.js";
 import { readUpload } from "./uploads.js";
 import { webSockets } from "./web-sockets.js";
 

@@ -22,3 +22,6 @@ export const SCHEMA_RULES = {
 
 /** Fields that begin with the name of their type: OAuth's word, and a property of EVI. */
 export const NAMED_LIKE_THEIR_TYPE = new Set(["Token.tokenType", "Experiment.experimentType"]);
+
+/** An evidence graph has `nodes`, `edges` and `pageInfo` too, and is no page of a list. */
+export const GRAPHS = new Set(["Evidence"]);

@@ -4,38 +4,6 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
-/** Who may read the content: everyone when PUBLISHED, else those who may change the record. */
-export type PublicationStatus =
-  /** Not public any more. */
-  | 'ARCHIVED'
-  /** Not public yet. */
-  | 'DRAFT'
-  /** The content becomes public when the embargo ends. */
-  | 'EMBARGOED'
-  /** The content is public. */
-  | 'PUBLISHED';
-
-/** Changes that a subscription asks for; all conditions must hold. */
-export type RecordChangeFilter = {
-  /** Crate that the records came with. */
-  crate?: string | number | null | undefined;
-  /** These records; at most 1000. */
-  ids?: Array<string | number> | null | undefined;
-  /** Records of one of these kinds. */
-  kinds?: Array<RecordKind> | null | undefined;
-  /** User, group, organization or project that owns the records. */
-  owner?: string | number | null | undefined;
-};
-
-/** What happened to a record. */
-export type RecordChangeType =
-  /** The record is at its first revision. */
-  | 'CREATED'
-  /** The record was deleted, or became a draft of others. */
-  | 'DELETED'
-  /** The record has a new revision, or is linked under another spelling. */
-  | 'UPDATED';
-
 /** Kinds of records, by their types. */
 export type RecordKind =
   /** A document about another object. */
@@ -72,6 +40,38 @@ export type RecordKind =
   | 'SOFTWARE'
   /** A person with an account. E-mail address and account data are shown to the person and administrators only. */
   | 'USER';
+
+/** Who may read the content: everyone when PUBLISHED, else those who may change the record. */
+export type PublicationStatus =
+  /** Not public any more. */
+  | 'ARCHIVED'
+  /** Not public yet. */
+  | 'DRAFT'
+  /** The content becomes public when the embargo ends. */
+  | 'EMBARGOED'
+  /** The content is public. */
+  | 'PUBLISHED';
+
+/** Changes that a subscription asks for; all conditions must hold. */
+export type RecordChangeFilter = {
+  /** Crate that the records came with. */
+  crate?: string | number | null | undefined;
+  /** These records; at most 1000. */
+  ids?: Array<string | number> | null | undefined;
+  /** Records of one of these kinds. */
+  kinds?: Array<RecordKind> | null | undefined;
+  /** User, group, organization or project that owns the records. */
+  owner?: string | number | null | undefined;
+};
+
+/** What happened to a record. */
+export type RecordChangeType =
+  /** The record is at its first revision. */
+  | 'CREATED'
+  /** The record was deleted, or became a draft of others. */
+  | 'DELETED'
+  /** The record has a new revision, or is linked under another spelling. */
+  | 'UPDATED';
 
 export type WhoAmIQueryVariables = Exact<{ [key: string]: never; }>;
 

@@ -65,7 +65,7 @@ export class DoiResolver {
 
   @FieldResolver(() => String, {
     nullable: true,
-    description: "The first DOI among the identifiers that the record states, without a resolver.",
+    description: "The first DOI that the record states, without a resolver.",
   })
   doi(@Root() record: RecordNode): string | null {
     return doiIn(record.shown) ?? null;

@@ -309,8 +309,7 @@ class RecordLinkConnection extends connectionTo("RecordLink", RecordLink) {}
 export class LinksResolver {
   @FieldResolver(() => RecordNode, {
     nullable: true,
-    description:
-      "Crate that the record came with; null of crates that were uploaded by themselves.",
+    description: "Crate that the record came with; null of a crate uploaded by itself.",
   })
   crate(@Root() { stored }: RecordNode, @Ctx() { loaders }: Context): Promise<RecordNode> | null {
     return stored?.crate ? loaders.node(stored.crate) : null;
@@ -343,9 +342,7 @@ export class LinksResolver {
   }
 
   @FieldResolver(() => RecordConnection, {
-    description:
-      "Records that a relation leads to, of records of any kind: crates may state relations for which " +
-      "a kind has no field.",
+    description: "Records that a relation leads to, also one without a field here.",
   })
   async related(
     @Root() node: RecordNode,
@@ -358,7 +355,7 @@ export class LinksResolver {
   }
 
   @FieldResolver(() => RecordLinkConnection, {
-    description: "Links of the record by any predicate, each with the record at its other end.",
+    description: "Links by any predicate, each with the record at its other end.",
   })
   async links(
     @Root() { stored }: RecordNode,

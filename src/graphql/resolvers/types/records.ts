@@ -429,8 +429,7 @@ export abstract class RecordNode extends Node {
   }
   @Field(() => DateTime, {
     nullable: true,
-    description:
-      "When the embargo of an EMBARGOED record ends: a date is the beginning of its day, UTC.",
+    description: "When its embargo ends; a date is the beginning of that day, UTC.",
   })
   get embargoEndsAt(): Date | null {
     const until = this.stored?.embargoedUntil;

@@ -1,0 +1,60 @@
+/** The schema in GraphQL's own language: `graphql/schema.graphql` and `/graphql/schema.graphql`. */
+import {
+  type DefinitionNode,
+  type GraphQLSchema,
+  lexicographicSortSchema,
+  parse,
+  print,
+  printSchema,
+} from "graphql";
+import { KINDS } from "../model/kinds.js";
+
+const KIND_TYPES = Object.values(KINDS)
+  .map(({ typeName }) => typeName)
+  .join("|");
+
+/** The sections of the text, in their order; a type belongs to the first whose names it matches. */
+const SECTIONS: readonly (readonly [title: string, names: RegExp])[] = [
+  ["Operations", /^(?:Query|Mutation|Subscription)$/],
+  ["Records", new RegExp(`^(?:Node|Record|HasContent|${KIND_TYPES}|Unresolved|RecordKind)$`)],
+  ["What records state", /^(?:Reference|Creator|StatedDate|Tombstone|PublicationStatus|Doi.*)$/],
+  [
+    "Lists: filters, orders and pages",
+    /^(?:PageInfo|RecordFilter|StringFilter|DateTimeRange|RecordOrder.*|OrderDirection|RecordRelation|LinkDirection|RecordLink.*|.*Connection|.*Edge)$/,
+  ],
+  [
+    "Search and statistics",
+    /^(?:Search.*|TextPart|ScorePart|ScoreReason|RecordStatistics.*|KindCount|OwnerCount)$/,
+  ],
+  ["Evidence", /^(?:Evidence.*|HiddenEvidence|Impact|SupportPath|AssertedBy|Direction)$/],
+  [
+    "Formats, content and previews",
+    /^(?:RecordFormat.*|RecordDocument|StoredContent|ContentState|.*Preview.*|CellError|NotebookCell)$/,
+  ],
+  ["History and changes", /^(?:Revision.*|Difference.*|RecordChange.*)$/],
+  [
+    "Crates and submissions",
+    /^(?:Crate.*|Folder.*|Datasheet.*|Dangling.*|Plan.*|ChangeCounts|IdentifierConflict|RemovedRecord|Submission(?:Status|Task)?|Progress|Finding.*)$/,
+  ],
+  [
+    "Readiness and validation",
+    /^(?:AiReady.*|CriterionStatus|Score(?:Band|Point)|Shape.*|TableError.*)$/,
+  ],
+  ["Accounts and service", /^(?:User|Account|AccessToken|Token|Health.*|RegistryFigures)$/],
+  ["Inputs and payloads of mutations", /(?:Input|Patch|Payload|Outcome|OutcomeError|Change)$/],
+  ["Scalars", /^(?:BigInt|Date|DateTime|JSON|Upload)$/],
+];
+
+const nameOf = (definition: DefinitionNode): string =>
+  "name" in definition ? (definition.name?.value ?? "") : "";
+
+/** @throws Error for a type that belongs to no section */
+export function schemaText(schema: GraphQLSchema): string {
+  const sections = SECTIONS.map(([title]) => ({ title, texts: [] as string[] }));
+  for (const definition of parse(printSchema(lexicographicSortSchema(schema))).definitions) {
+    const section = SECTIONS.findIndex(([, names]) => names.test(nameOf(definition)));
+    if (section < 0) throw new Error(`${nameOf(definition)} belongs to no section of the schema`);
+    sections[section]!.texts.push(print(definition));
+  }
+  return sections.map(({ title, texts }) => `# ${title}\n\n${texts.join("\n\n")}\n`).join("\n");
+}
