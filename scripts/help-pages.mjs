@@ -1,4 +1,4 @@
-// The documentation as help pages of the service: docs/ as HTML, with the ten questions of docs/graphql.md and the
+// The documentation as help pages of the service: docs/ as HTML, with the twenty questions of docs/graphql.md and the
 // queries of docs/cookbook.md, which the explorers offer. Made when the service is built, so that it needs no Markdown
 // library when it runs.
 import { existsSync } from "node:fs";
@@ -99,9 +99,9 @@ function navigationOf(index, titles) {
   return groups.filter(({ pages }) => pages.length > 0);
 }
 
-/** The ten questions of docs/graphql.md: the heading, the first query, its variables. */
+/** The twenty questions of docs/graphql.md: the heading, the first query, its variables. */
 function questionsOf(text) {
-  const section = text.split(/^## Ten questions$/m)[1].split(/^## /m)[0];
+  const section = text.split(/^## Twenty questions$/m)[1].split(/^## /m)[0];
   return section
     .split(/^### \d+\. /m)
     .slice(1)

@@ -118,7 +118,7 @@ async function graphqlPage(request: PageRequest): Promise<Page> {
                 rest.
               </>
             )}{" "}
-            <a href="/help/graphql">Ten questions, explained</a>
+            <a href="/help/graphql">Twenty questions, explained</a>
           </p>
           {viewer && (
             <p data-script hidden class="row">
