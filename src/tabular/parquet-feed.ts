@@ -212,12 +212,21 @@ const { zstdDecompressSync } = zlib as {
   zstdDecompressSync?: (input: Uint8Array, options?: zlib.ZlibOptions) => Buffer;
 };
 
-/** Ways to unpack pages besides snappy, which the reader brings along. */
-const COMPRESSORS: Compressors = {
-  GZIP: (input) => zlib.gunzipSync(input),
-  BROTLI: (input) => zlib.brotliDecompressSync(input),
-  ...(zstdDecompressSync ? { ZSTD: (input: Uint8Array) => zstdDecompressSync(input) } : {}),
-};
+/** Ways to unpack pages besides snappy, which the reader brings along: zlib's where it has them. */
+async function compressors(): Promise<Compressors> {
+  const { decompressLz4, decompressLz4Raw, decompressZstd } = await import("hyparquet-compressors");
+  const zstd = (input: Uint8Array, length: number): Uint8Array =>
+    zstdDecompressSync
+      ? zstdDecompressSync(input, { maxOutputLength: Math.max(1, length) })
+      : decompressZstd(input, new Uint8Array(length));
+  return {
+    GZIP: (input) => zlib.gunzipSync(input),
+    BROTLI: (input) => zlib.brotliDecompressSync(input),
+    ZSTD: zstd,
+    LZ4: decompressLz4,
+    LZ4_RAW: decompressLz4Raw,
+  };
+}
 
 /** Bytes of one page, unpacked, in {@link parquetHead}: pages of writers have about one MiB. */
 const MAX_PAGE = 64 << 20;
@@ -227,6 +236,7 @@ const MAX_VALUES = 5_000_000;
 /** The same ways, with an end: a page may claim or contain any number of bytes. */
 async function boundedCompressors(): Promise<Compressors> {
   const { snappyUncompress } = await import("hyparquet");
+  const { ZSTD, LZ4, LZ4_RAW } = await compressors();
   const bounded =
     (unpack: (input: Uint8Array, most: number) => Uint8Array) =>
     (input: Uint8Array, length: number): Uint8Array => {
@@ -243,11 +253,10 @@ async function boundedCompressors(): Promise<Compressors> {
     BROTLI: bounded((input, maxOutputLength) =>
       zlib.brotliDecompressSync(input, { maxOutputLength }),
     ),
-    ...(zstdDecompressSync
-      ? {
-          ZSTD: bounded((input, maxOutputLength) => zstdDecompressSync(input, { maxOutputLength })),
-        }
-      : {}),
+    // These write no more than the length that the page claims.
+    ZSTD: bounded(ZSTD!),
+    LZ4: bounded(LZ4!),
+    LZ4_RAW: bounded(LZ4_RAW!),
   };
 }
 
@@ -317,6 +326,7 @@ export function parquetFeed(file: ParquetFile, schema: TableSchema, limits: Tabl
     const wanted = wantedColumns(names, schema);
     const places = new Map(wanted.map((name, place) => [name, place]));
     const window = Math.max(1, Math.floor(WINDOW_VALUES / valuesPerRow(metadata, wanted)));
+    const unpackers = await compressors();
     row.line = 0;
     for (const [start, end] of windows(metadata, window)) {
       const rows = await readable(() =>
@@ -325,7 +335,7 @@ export function parquetFeed(file: ParquetFile, schema: TableSchema, limits: Tabl
           columns: wanted,
           rowStart: start,
           rowEnd: end,
-          compressors: COMPRESSORS,
+          compressors: unpackers,
         }),
       );
       guard(() => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { parquetFile } from "../tabular/parquet-file.js";
+import { parquetFile, type ParquetOptions } from "../tabular/parquet-file.js";
 import { schemaOf, useFolder } from "./terminal.js";
 
 const { run, write } = useFolder();
@@ -27,7 +27,7 @@ beforeAll(async () => {
   );
 });
 
-const table = (options?: { groupRows?: number; gzip?: boolean }) =>
+const table = (options?: ParquetOptions) =>
   parquetFile(
     [
       { name: "id", type: "INT64", values: numbers.map((row) => BigInt(row === 7 ? -7 : row)) },
@@ -51,28 +51,33 @@ describe("schema validate of Parquet", () => {
   it.each([
     ["in one row group", {}],
     ["in many", { groupRows: 64 }],
-    ["packed with gzip", { gzip: true, groupRows: 300 }],
-  ])("checks every row of a file, %s", async (_what, options) => {
-    await write("table.parquet", table(options));
-    const { status, stdout, stderr } = await run(
-      "schema validate --data table.parquet --schema schema.json --format ndjson --summary",
-    );
-    expect(status).toBe(1);
-    expect(
-      stdout
-        .trimEnd()
-        .split("\n")
-        .map((line) => JSON.parse(line))
-        .map(({ row, message }) => [row, message]),
-    ).toEqual([
-      [3, "'gene' does not match '^gène [0-9]+$'"],
-      [7, "-7 is less than the minimum of 0"],
-      [998, "ValueError: Failed to Parse Attribute score for Row 998"],
-      [998, "ValueError: Failed to Parse Attribute pair for Row 998"],
-      [999, "499.5 is greater than the maximum of 499.0"],
-    ]);
-    expect(stderr).toContain("1000 rows, 5 errors in 4 rows");
-  });
+    ["packed with gzip", { codec: "GZIP", groupRows: 300 }],
+    ["packed with Zstandard", { codec: "ZSTD", groupRows: 300 }],
+    ["packed with LZ4", { codec: "LZ4_RAW", groupRows: 300 }],
+  ] satisfies [string, ParquetOptions][])(
+    "checks every row of a file, %s",
+    async (_what, options) => {
+      await write("table.parquet", table(options));
+      const { status, stdout, stderr } = await run(
+        "schema validate --data table.parquet --schema schema.json --format ndjson --summary",
+      );
+      expect(status).toBe(1);
+      expect(
+        stdout
+          .trimEnd()
+          .split("\n")
+          .map((line) => JSON.parse(line))
+          .map(({ row, message }) => [row, message]),
+      ).toEqual([
+        [3, "'gene' does not match '^gène [0-9]+$'"],
+        [7, "-7 is less than the minimum of 0"],
+        [998, "ValueError: Failed to Parse Attribute score for Row 998"],
+        [998, "ValueError: Failed to Parse Attribute pair for Row 998"],
+        [999, "499.5 is greater than the maximum of 499.0"],
+      ]);
+      expect(stderr).toContain("1000 rows, 5 errors in 4 rows");
+    },
+  );
 
   it("says in one line what cannot be read", async () => {
     await write("damaged.parquet", table().subarray(500));

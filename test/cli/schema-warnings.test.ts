@@ -279,6 +279,23 @@ describe("schema import --from csvw", () => {
     }
   });
 
+  it("takes the delimiter where Frictionless 5 writes it", async () => {
+    await write("resource.json", {
+      name: "semi",
+      dialect: { csv: { delimiter: ";" } },
+      schema: {
+        fields: [
+          { name: "id", type: "integer" },
+          { name: "name", type: "string" },
+        ],
+      },
+    });
+    const command = "schema import resource.json --from frictionless --strict --output semi.json";
+    expect(await run(command)).toMatchObject({ status: 0, stderr: "" });
+    await write("semi.csv", "id;name\n1;a\n");
+    expect((await run("schema validate --data semi.csv --schema semi.json")).status).toBe(0);
+  });
+
   it("reports the same about a Frictionless Table Schema", async () => {
     await write("fric.json", {
       fields: [

@@ -138,9 +138,32 @@ function plain(column: Column): Buffer {
   }
 }
 
-interface ParquetOptions {
+/** A frame of Zstandard with one block of stored bytes (RFC 8878, sections 3.1.1.1 and 3.1.1.2). */
+function zstd(data: Buffer): Buffer {
+  const head = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0xa0, 0, 0, 0, 0, 0, 0, 0]);
+  head.writeUInt32LE(data.length, 5);
+  head.writeUIntLE((data.length << 3) | 1, 9, 3);
+  return Buffer.concat([head, data]);
+}
+/** A block of LZ4 that is one sequence of literals. */
+function lz4(data: Buffer): Buffer {
+  const length =
+    data.length < 15
+      ? []
+      : [...Array(Math.floor((data.length - 15) / 255)).fill(255), (data.length - 15) % 255];
+  return Buffer.concat([Buffer.from([Math.min(data.length, 15) << 4, ...length]), data]);
+}
+/** Packings of pages, each with its number in the format. */
+const CODECS = {
+  NONE: [0, (data: Buffer) => data],
+  GZIP: [2, (data: Buffer) => gzipSync(data)],
+  ZSTD: [6, zstd],
+  LZ4_RAW: [7, lz4],
+} as const;
+
+export interface ParquetOptions {
   groupRows?: number;
-  gzip?: boolean;
+  codec?: keyof typeof CODECS;
   /** Packed bytes of each page, in place of the values. */
   bomb?: Buffer;
 }
@@ -151,7 +174,7 @@ interface ParquetOptions {
  */
 export function parquetFile(
   columns: Column[],
-  { groupRows = 1_000_000, gzip = false, bomb }: ParquetOptions = {},
+  { groupRows = 1_000_000, codec = "NONE", bomb }: ParquetOptions = {},
 ): Buffer {
   const rows = columns[0]!.values.length;
   const parts: Buffer[] = [Buffer.from("PAR1")];
@@ -164,7 +187,7 @@ export function parquetFile(
         ...column,
         values: column.values.slice(start, start + count),
       } as Column);
-      const packed = bomb ?? (gzip ? gzipSync(data) : data);
+      const packed = bomb ?? CODECS[codec][1](data);
       const header = Buffer.from(
         struct([
           [1, I32, 0],
@@ -195,7 +218,7 @@ export function parquetFile(
             [1, I32, PHYSICAL[column.type]],
             [2, LIST, I32, [0]],
             [3, LIST, BINARY, column.name.split(".")],
-            [4, I32, gzip ? 2 : 0],
+            [4, I32, CODECS[codec][0]],
             [5, I64, count],
             [6, I64, header.length + data.length],
             [7, I64, size],

@@ -121,7 +121,9 @@ export function fromFrictionless(document: unknown, note: Note): ImportedTable {
   const fields = schema["fields"];
   if (!Array.isArray(fields))
     throw new TabularError("SCHEMA", "it is not a Frictionless Table Schema: it has no fields");
-  const dialect = objectAt(resource, "dialect");
+  const { csv, ...stated } = objectAt(resource, "dialect");
+  // Frictionless 5 nests what is about a format.
+  const dialect = { ...(isJsonObject(csv) ? csv : {}), ...stated };
   const others = Array.isArray(resources) ? resources.length - 1 : 0;
   if (others > 0)
     note(

@@ -125,12 +125,16 @@ describe("the preview of a table", () => {
         values: Array.from({ length: 500 }, (_, i) => `n${i}`),
       },
     ];
-    const table = await preview<TablePreview>("a.parquet", parquetFile(columns, { gzip: true }), {
-      schema: schema({
-        id: { type: "integer", index: 0, description: "Number", maximum: 3 },
-        name: { type: "string", index: 1, description: "Name" },
-      }),
-    });
+    const table = await preview<TablePreview>(
+      "a.parquet",
+      parquetFile(columns, { codec: "GZIP" }),
+      {
+        schema: schema({
+          id: { type: "integer", index: 0, description: "Number", maximum: 3 },
+          name: { type: "string", index: 1, description: "Name" },
+        }),
+      },
+    );
     expect([table.columns, table.rows.length, table.rows[99], table.moreRows]).toEqual([
       ["id", "name"],
       100,
@@ -138,7 +142,7 @@ describe("the preview of a table", () => {
       true,
     ]);
     expect(table.errors[0]).toMatchObject({ row: 4, column: 0, keyword: "maximum" });
-    const bomb = parquetFile(columns, { gzip: true, bomb: gzipSync(Buffer.alloc(256 << 20)) });
+    const bomb = parquetFile(columns, { codec: "GZIP", bomb: gzipSync(Buffer.alloc(256 << 20)) });
     const before = process.memoryUsage().rss;
     const all = { bytes: bomb };
     expect(await preview("bomb.parquet", bomb, all)).toMatchObject({
