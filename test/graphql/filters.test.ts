@@ -291,7 +291,7 @@ describe("records by filter", () => {
     for (const field of ["NAME", "SIZE", "SCORE"])
       expect(await refusal({ filter: { deleted: {} }, ...by(field) })).toMatchObject({
         code: "VALIDATION",
-        loc: ["query", "order"],
+        loc: ["orderBy"],
       });
   });
 
@@ -620,7 +620,7 @@ describe("a list refuses", () => {
       });
     expect(await refusal({ filter: { deleted }, orderBy: { field: "NAME" } })).toMatchObject({
       code: "VALIDATION",
-      loc: ["order"],
+      loc: ["orderBy"],
     });
     const { pageInfo } = await page({ filter: { deleted }, first: 1 });
     expect(await refusal({ after: pageInfo.endCursor })).toMatchObject({ code: "BAD_REQUEST" });

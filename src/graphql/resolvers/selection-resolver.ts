@@ -65,6 +65,7 @@ export async function selectedPage(
         ...of,
         filter: page.filter ?? null,
         order: orderOf(page),
+        orderParameter: "orderBy",
         range: { ...range, bytes: Math.min(MAX_PAGE_BYTES, GRAPHQL_MAX_BYTES / 4) },
       },
       caller,

@@ -125,21 +125,24 @@ export async function selectRecords(
     linked?: { key: string; connection: Connection };
     filter?: RecordFilterInput | null;
     order?: RecordOrder;
+    /** Name of the parameter that states the order, for errors. */
+    orderParameter?: string;
     range: SelectionRange;
   },
   caller: Caller | null,
 ): Promise<SelectedRecords> {
   if (request.kind === "user") authenticated(caller);
   const { order = { by: "created", descending: false } as const, range } = request;
+  const { orderParameter = "order" } = request;
   const selection = selectionOf(deps, request, caller);
   if (isOfDeleted(selection.filter) && order.by !== "created" && order.by !== "modified")
     throw invalid(
-      ["query", "order"],
+      ["query", orderParameter],
       `Value error, deleted records show no ${order.by}: order them by created or modified`,
     );
   if (order.by === "score" && (request.kind ?? "rocrate") !== "rocrate")
     throw invalid(
-      ["query", "orderBy"],
+      ["query", orderParameter],
       "Value error, only crates have a score: order them by another field, or ask for roCrates",
     );
   const page = await within((signal) =>
