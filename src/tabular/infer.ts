@@ -65,6 +65,21 @@ class ColumnGuess {
   }
 }
 
+/** @throws TabularError `DATA` for JSON, whose lines would be read as rows of text */
+function assertSeparated(head: Buffer): void {
+  const [line] = head.toString("utf8").trimStart().split("\n", 1);
+  if (!/^[[{]/.test(line!)) return;
+  try {
+    JSON.parse(line!);
+  } catch {
+    if (!/^(?:\[|\{\s*("[^"]*"\s*:.*)?)\s*$/.test(line!)) return;
+  }
+  throw new TabularError(
+    "DATA",
+    "it is JSON, not a table of separated text: convert it to CSV or Parquet, or name the separator",
+  );
+}
+
 const CANDIDATES = [",", "\t", ";", "|"] as const;
 /** Rows that are read to find separator and header. */
 const SAMPLE_ROWS = 200;
@@ -111,21 +126,44 @@ function detectSeparator(head: Buffer, whole: boolean, limits: TableLimits): str
   return best.separator;
 }
 
-const NAME = /^[\p{L}_][\p{L}\p{N}_ .:()/%#&+-]{0,80}$/u;
+/** The form of a column's name; one that begins with a digit, as `639-1` does, is a name too. */
+const NAME = /^ ?[\p{L}\p{N}_][\p{L}\p{N}_ .,:()/%#&+-]{0,80}$/u;
+const BEGINS_AS_WORD = /^ ?[\p{L}_]/u;
 
 /**
- * Whether the first row names the columns: its cells have the form of names, differ, and are of
- * another kind than those below.
+ * Whether the first row names the columns. Where columns hold numbers or booleans below, their first
+ * cells decide; elsewhere the first row has the form of names, which differ and come nowhere below.
  */
 function detectHeader(rows: readonly string[][]): boolean {
   const [first, ...others] = rows;
-  if (!first || others.length === 0) return false;
-  if (new Set(first).size !== first.length || first.some((cell) => cell === "")) return false;
+  if (!first) return false;
   const { typed, named } = typedColumns(first, others);
-  if (typed > 0) return named > 0;
-  return first.every(
-    (cell, column) => NAME.test(cell) && !others.some((row) => row[column] === cell),
+  if (typed > 0) return named > 0 || areYears(first, others);
+  // Spreadsheets write empty columns at the end.
+  const columns = first.slice(0, 1 + first.findLastIndex((cell) => cell !== ""));
+  return (
+    columns.length > 0 &&
+    new Set(columns).size === columns.length &&
+    // Of codes such as `1a` a row of names has at most as many as of words.
+    columns.filter((cell) => BEGINS_AS_WORD.test(cell)).length * 2 >= columns.length &&
+    columns.every((cell, column) => NAME.test(cell) && !others.some((row) => row[column] === cell))
   );
+}
+
+/** Whether the numbers of the first row are years that rise by one, and those below are not. */
+function areYears(first: readonly string[], others: readonly (readonly string[])[]): boolean {
+  const isYears = (row: readonly string[]): boolean => {
+    const years = row.filter((cell) => /^(?:1[5-9]|20|21)\d\d$/.test(cell)).map(Number);
+    const start = row.length - years.length;
+    return (
+      years.length > 1 &&
+      start > 0 &&
+      years.every(
+        (year, place) => year === years[0]! + place && Number(row[start + place]) === year,
+      )
+    );
+  };
+  return isYears(first) && !others.some(isYears);
 }
 
 /** How many columns are not text below the first row, and how many of these are text in it. */
@@ -344,6 +382,7 @@ export async function inferTable(
 ): Promise<InferredTable> {
   const limits = { ...DEFAULT_LIMITS, ...given.limits };
   const { head, whole, rest } = await takeHead(openSource(source, given));
+  if (given.separator === undefined) assertSeparated(head);
   const separator = given.separator ?? detectSeparator(head, whole, limits);
   const header =
     given.header ??
@@ -352,6 +391,11 @@ export async function inferTable(
   let names: readonly string[] = [];
   const widths = new Widths();
   const found: string[] = [];
+  if (head[0] === 0x23 && !separator.includes("#"))
+    found.push(
+      "the first line begins with #: where it is a comment, remove it and infer again, " +
+        "since every line counts as a row",
+    );
   const row = new Row();
   const gate = new RowGate(header, row, {
     onRow: () => {

@@ -202,3 +202,52 @@ describe("schema export and schema import", () => {
     });
   });
 });
+
+describe("schema infer finds the header", () => {
+  const inferred = async (text: string): Promise<{ header: boolean; names: string[] }> => {
+    await write("table.csv", text);
+    const { stdout, stderr } = await run("schema infer table.csv");
+    expect(stdout, stderr).not.toBe("");
+    const { header, properties } = JSON.parse(stdout) as {
+      header: boolean;
+      properties: Record<string, { index: number }>;
+    };
+    const names = Object.keys(properties).sort(
+      (a, b) => properties[a]!.index - properties[b]!.index,
+    );
+    return { header, names };
+  };
+
+  it.each([
+    ["whose names occur twice", "id,name,id\n1101,Ann,0\n1102,Bo,0\n", ["id", "name", "id_2"]],
+    [
+      "with a comma in a name",
+      'Office,"Place (lon, lat)"\nDorp,"1.5, 2.5"\n',
+      ["Office", "Place (lon, lat)"],
+    ],
+    ["with a name that begins with a digit", "name,639-1\nAfar,aa\nAkan,ak\n", ["name", "639-1"]],
+    ["that ends in empty columns", "h1,h2,,\na,b,,\n", ["h1", "h2", "column_2", "column_3"]],
+    ["without any row below", "id,name\n", ["id", "name"]],
+    ["of years", "country,2001,2002\nNL,1.5,2\n", ["country", "2001", "2002"]],
+  ])("%s", async (_what, text, names) => {
+    expect(await inferred(text)).toEqual({ header: true, names });
+  });
+
+  it.each([
+    ["numbers over numbers", "1,2\n3,4\n"],
+    ["years over years", "a,2001,2002\nb,2001,2002\n"],
+    ["codes over codes", "1a,2b\n1c,2d\n"],
+  ])("and none in %s", async (_what, text) => {
+    expect((await inferred(text)).header).toBe(false);
+  });
+
+  it("and refuses JSON Lines, names a comment line", async () => {
+    await write("rows.jsonl", '{"a":1,"b":"x"}\n{"a":2,"b":"y"}\n');
+    expect(await run("schema infer rows.jsonl")).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("it is JSON, not a table") as string,
+    });
+    await write("comments.csv", "# made by x\nid,n\na,1\n");
+    expect((await run("schema infer comments.csv")).stderr).toContain("begins with #");
+  });
+});
