@@ -309,6 +309,46 @@ const WINDOW_VALUES = 400_000;
 /** A file that can be read from anywhere in it. */
 export type ParquetFile = AsyncBuffer;
 
+/** A column as the schema of a Parquet file states it. */
+export interface ParquetColumn {
+  readonly name: string;
+  /** Datatype of its values as text; undefined for lists and structures. */
+  readonly type: "boolean" | "integer" | "number" | "string" | undefined;
+  /** It may hold null. */
+  readonly isOptional: boolean;
+}
+
+/**
+ * The columns of a Parquet file.
+ * @throws TabularError `DATA`
+ */
+export async function parquetColumns(file: ParquetFile): Promise<ParquetColumn[]> {
+  const parquet = await import("hyparquet");
+  const metadata = await readable(() => parquet.parquetMetadataAsync(file));
+  return parquet.parquetSchema(metadata).children.map(({ element, children }) => ({
+    name: element.name,
+    type:
+      children.length > 0 || element.repetition_type === "REPEATED" ? undefined : typeOf(element),
+    isOptional: element.repetition_type === "OPTIONAL",
+  }));
+}
+
+/** Types whose values are whole numbers, where nothing else is stated about them. */
+const INTEGER = /^(?:U?INT_(?:8|16|32|64)|INTEGER)$/;
+
+function typeOf({
+  type,
+  converted_type: converted,
+  logical_type: logical,
+}: SchemaElement): "boolean" | "integer" | "number" | "string" {
+  const stated = logical?.type ?? converted;
+  if (type === "BOOLEAN") return "boolean";
+  if (type === "FLOAT" || type === "DOUBLE") return "number";
+  if (stated === "DECIMAL" || stated === "FLOAT16") return "number";
+  const isWhole = stated === undefined || INTEGER.test(stated);
+  return (type === "INT32" || type === "INT64") && isWhole ? "integer" : "string";
+}
+
 /**
  * Rows of a Parquet file, window by window within each row group; only columns that the schema
  * names are decoded. A list counts as many columns as it has elements, as it would in text; null is

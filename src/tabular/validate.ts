@@ -115,11 +115,15 @@ export function validateTable(
   });
 }
 
-/** Checks rows that come from elsewhere than text, e.g. Parquet; all of them are data rows. */
+/**
+ * Checks rows that come from elsewhere than text, e.g. Parquet; all of them are data rows.
+ * @param names of the columns, which are compared with the schema as a header is
+ */
 export function validateRows(
   feed: RowFeed,
   schema: TableSchema,
   options: CheckOptions = {},
+  names?: () => Promise<readonly string[]>,
 ): TableCheck {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const state: GuardedWork = { property: "", bytes: 0 };
@@ -132,7 +136,11 @@ export function validateRows(
       },
       guard,
     );
-  return runCheck({ ...schema, header: false }, options, limits, state, async () => counted);
+  return runCheck({ ...schema, header: false }, options, limits, state, async () => {
+    const finding = names && headerFinding(schema, await names());
+    if (finding) options.onFinding?.(finding);
+    return counted;
+  });
 }
 
 function runCheck(

@@ -90,10 +90,66 @@ describe("schema validate of Parquet", () => {
     expect((await run("schema validate --data text.parquet --schema schema.json")).stderr).toMatch(
       /^arkgraph: text\.parquet: its Parquet data cannot be read: [^\n]+\n$/,
     );
-    await write("renamed.csv", table());
-    expect((await run("schema validate --data renamed.csv --schema schema.json")).stderr).toBe(
-      "arkgraph: renamed.csv: it is Parquet, which cannot be read as a stream: arkgraph " +
-        "schema validate reads it from a file whose name ends in .parquet\n",
+    const piped = await run("schema validate --data - --schema schema.json", table());
+    expect(piped.stderr).toBe(
+      "arkgraph: standard input: it is Parquet, which cannot be read as a stream: the schema " +
+        "commands read it from a file\n",
     );
+  });
+});
+
+describe("a Parquet file", () => {
+  const columns = () =>
+    parquetFile([
+      { name: "id", type: "INT64", values: [1n, 2n] },
+      { name: "score", type: "DOUBLE", values: [0.5, 1] },
+      { name: "name", type: "UTF8", values: ["a", "b"] },
+      { name: "day", type: "DATE", values: [0, 1] },
+      { name: "good", type: "BOOLEAN", values: [true, false] },
+    ]);
+
+  it("describes itself to schema infer, and conforms to that schema", async () => {
+    await write("plain.parquet", columns());
+    expect(await run("schema infer plain.parquet --output plain.json")).toMatchObject({
+      status: 0,
+    });
+    const { properties, ...schema } = JSON.parse(
+      (await run("schema infer plain.parquet")).stdout,
+    ) as { properties: Record<string, { type: unknown }> };
+    expect(Object.entries(properties).map(([name, { type }]) => [name, type])).toEqual([
+      ["id", "integer"],
+      ["score", "number"],
+      ["name", "string"],
+      ["day", "string"],
+      ["good", "boolean"],
+    ]);
+    expect(schema).not.toHaveProperty("separator");
+    for (const command of [
+      "schema validate --data plain.parquet --schema plain.json --strict",
+      "schema check plain.json --data plain.parquet",
+    ])
+      expect(await run(command)).toMatchObject({ status: 0, stderr: "" });
+  });
+
+  it("is known by its first bytes too", async () => {
+    await write("plain.pq", columns());
+    expect(await run("schema infer plain.pq --output pq.json")).toMatchObject({ status: 0 });
+    expect((await run("schema validate --data plain.pq --schema pq.json")).status).toBe(0);
+  });
+
+  it("with other names than the schema is reported", async () => {
+    await write("swapped.parquet", parquetFile([{ name: "b", type: "INT64", values: [1n] }]));
+    await write("a.json", schemaOf({ a: { index: 0, type: "integer" } }));
+    const command = "schema validate --data swapped.parquet --schema a.json";
+    expect((await run(command)).stderr).toContain("column 0 is b, the schema has a");
+    expect((await run(`${command} --strict`)).status).toBe(1);
+  });
+
+  it("with a list is not inferred, and the column is named", async () => {
+    await write("list.parquet", parquetFile([{ name: "a.b", type: "INT64", values: [1n] }]));
+    expect(await run("schema infer list.parquet")).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining("column 0 (a) holds lists or structures") as string,
+    });
   });
 });

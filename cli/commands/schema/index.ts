@@ -129,7 +129,7 @@ function addValidate(schema: ToolCommand): void {
     .addOption(
       new Option(
         "--data <file>",
-        "data file, - for standard input; plain or .gz text, or .parquet; may be repeated",
+        "data file, - for standard input; plain or .gz text, or Parquet; may be repeated",
       ).argParser(several),
     )
     .requiredOption("--schema <file-or-ark>", "schema file, or the ARK of a packaged schema")

@@ -3,8 +3,7 @@ import { randomBytes } from "node:crypto";
 import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { DEFAULT_LIMITS, TabularError } from "../../../src/tabular/limits.js";
-import { type ParquetFile, parquetFeed } from "../../../src/tabular/parquet-feed.js";
+import { TabularError } from "../../../src/tabular/limits.js";
 import { exactJsonText } from "../../../src/tabular/schema/exact-json.js";
 import {
   inspectSchema,
@@ -12,7 +11,6 @@ import {
   type SchemaRemark,
   type TableSchema,
 } from "../../../src/tabular/schema/table-schema.js";
-import { type CheckOptions, type TableCheck, validateRows } from "../../../src/tabular/validate.js";
 import { Failure, writeFailure } from "../../terminal.js";
 
 const ARK = /(?:^|\/)ark:?\/?\d{5}/i;
@@ -239,42 +237,4 @@ async function* fileParts(path: string): AsyncGenerator<Uint8Array> {
   } finally {
     await file.close();
   }
-}
-
-/**
- * Checks a Parquet file. Parquet is read from its end, so the data must be a file, not a stream.
- */
-export async function validateParquetFile(
-  path: string,
-  schema: TableSchema,
-  options: CheckOptions,
-): Promise<TableCheck> {
-  const handle = await open(path);
-  const { size } = await handle.stat();
-  let read = 0;
-  const file: ParquetFile = {
-    byteLength: size,
-    async slice(start, end = size) {
-      const bytes = new Uint8Array(Math.max(0, end - start));
-      for (let at = 0; at < bytes.length;) {
-        const { bytesRead } = await handle.read(bytes, at, bytes.length - at, start + at);
-        if (bytesRead === 0) break;
-        at += bytesRead;
-      }
-      options.onProgress?.(Math.min(size, (read += bytes.length)));
-      return bytes.buffer;
-    },
-  };
-  const feed = parquetFeed(file, schema, { ...DEFAULT_LIMITS, ...options.limits });
-  return validateRows(
-    async function* (row, each, guard) {
-      try {
-        yield* feed(row, each, guard);
-      } finally {
-        await handle.close();
-      }
-    },
-    schema,
-    options,
-  );
 }

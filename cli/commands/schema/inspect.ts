@@ -24,6 +24,7 @@ import {
   type ResultOptions,
   writeResult,
 } from "./inputs.js";
+import { columnsOfParquet, isParquet, propertiesOfParquet } from "./parquet.js";
 
 /**
  * `schema check`: checks the schema itself. Status 1 if it is invalid; warnings do not count.
@@ -31,9 +32,18 @@ import {
  */
 export async function checkSchema(path: string, { data }: { data?: string }): Promise<void> {
   const document = await readDocument(path);
-  const columns = data === undefined ? undefined : await columnsOf(data, document);
+  const ofParquet = data !== undefined && (await isParquet(data));
+  const columns =
+    data === undefined
+      ? undefined
+      : ofParquet
+        ? (await inFile(data, () => columnsOfParquet(data))).length
+        : await columnsOf(data, document);
   const remarks = [
-    ...inspectSchema(document, columns, new Set(Object.keys(fullFormats))),
+    // Parquet has no separator.
+    ...inspectSchema(document, columns, new Set(Object.keys(fullFormats))).filter(
+      ({ code }) => !(ofParquet && code === "NO_SEPARATOR"),
+    ),
     ...((await exists(path)) ? await duplicateKeys(path) : []),
   ];
   for (const { level, message } of remarks) process.stdout.write(`${level}: ${message}\n`);
@@ -88,6 +98,7 @@ export async function inferSchema(data: string, options: InferOptions): Promise<
       `--guid ${options.guid} is not an ARK: write ark:<NAAN>/<name>, e.g. ` +
         "ark:59853/schema-example",
     );
+  if (await isParquet(data)) return inferFromParquet(data, options);
   const source = await openData(data);
   const remark = (sentence: string): boolean =>
     process.stderr.write(`arkgraph: ${source.name}: ${sentence}\n`);
@@ -121,6 +132,30 @@ export async function inferSchema(data: string, options: InferOptions): Promise<
     options,
     "Schema",
   );
+}
+
+/** The schema that a Parquet file states for itself; it has no separator and no header. */
+async function inferFromParquet(data: string, options: InferOptions): Promise<void> {
+  const properties = await inFile(data, async () =>
+    propertiesOfParquet(await columnsOfParquet(data)),
+  );
+  const name = options.name ?? basename(data).replace(/\.(parquet|pq)$/i, "");
+  const {
+    separator: _,
+    seperator: __,
+    header: ___,
+    ...document
+  } = newSchemaDocument({
+    id: options.guid ?? newSchemaArk(name),
+    name,
+    description: options.description ?? `Columns of ${name}`,
+    separator: "",
+    header: false,
+  });
+  const required = Object.keys(properties).filter(
+    (column) => !Array.isArray(properties[column]!.type),
+  );
+  await writeResult({ ...document, properties, required }, options, "Schema");
 }
 
 /** `schema list`: lists the packaged schemas, one per line. */

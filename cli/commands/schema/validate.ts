@@ -118,10 +118,10 @@ async function startCheck(
   schema: TableSchema,
   options: CheckOptions,
 ): Promise<TableCheck> {
-  if (file === "-" || !file.toLowerCase().endsWith(".parquet"))
-    return validateTable(source.bytes, schema, options);
-  const { validateParquetFile } = await import("./inputs.js");
-  return validateParquetFile(file, schema, options);
+  const { isParquet, validateParquetFile } = await import("./parquet.js");
+  return (await isParquet(file))
+    ? validateParquetFile(file, schema, options)
+    : validateTable(source.bytes, schema, options);
 }
 
 function aboutData(file: string, name: string, error: unknown, schema: string): unknown {

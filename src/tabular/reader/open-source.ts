@@ -133,8 +133,7 @@ async function* unpackedText(
   if (nature === "parquet")
     throw new TabularError(
       "DATA",
-      "it is Parquet, which cannot be read as a stream: arkgraph schema validate reads it " +
-        "from a file whose name ends in .parquet",
+      "it is Parquet, which cannot be read as a stream: the schema commands read it from a file",
     );
   if (nature === "text") {
     yield head;

@@ -472,7 +472,7 @@ export function inspectSchema(
           "clients; give both the same value",
       );
     if (unescapeSeparator(schema.separator) === "")
-      error("NO_SEPARATOR", "the schema gives no separator, so no table can be checked against it");
+      warn("NO_SEPARATOR", "the schema gives no separator: only Parquet can be checked with it");
     const names = new Set((properties ?? []).map(([name]) => name));
     for (const name of schema.required)
       if (!names.has(name))
