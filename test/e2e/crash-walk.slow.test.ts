@@ -98,14 +98,12 @@ async function halfSent(at: RegistryClient, archive: Buffer): Promise<Socket> {
 /** The caller's submissions, ended. */
 async function ended(at: RegistryClient): Promise<Record<string, unknown>[]> {
   const { body, text } = await at.graphql(
-    "{ submissions(first: 100) { nodes { submissionUUID } } }",
+    "{ submissions(first: 100) { nodes { id } } }",
     {},
     ada.token,
   );
   expect(body, text).toHaveProperty("data");
-  const ids = (body["data"].submissions.nodes as { submissionUUID: string }[]).map(
-    ({ submissionUUID }) => submissionUUID,
-  );
+  const ids = (body["data"].submissions.nodes as { id: string }[]).map(({ id }) => id);
   return Promise.all(ids.map((id) => at.settled(id, ada.token, PATIENCE)));
 }
 

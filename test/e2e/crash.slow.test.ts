@@ -91,13 +91,11 @@ describe("a process killed at any moment", () => {
       const running = await registry.whole();
       // Also what was accepted when a death took the answer.
       const { body: listed } = await running.graphql(
-        "{ submissions(first: 100) { nodes { submissionUUID } } }",
+        "{ submissions(first: 100) { nodes { id } } }",
         {},
         ada!.token,
       );
-      const ids = (listed["data"].submissions.nodes as { submissionUUID: string }[]).map(
-        ({ submissionUUID }) => submissionUUID,
-      );
+      const ids = (listed["data"].submissions.nodes as { id: string }[]).map(({ id }) => id);
       expect(ids).toEqual(expect.arrayContaining(submissions));
       const states = await Promise.all(ids.map((id) => running.settled(id, ada!.token, PATIENCE)));
       for (const { status, error } of states)

@@ -181,7 +181,7 @@ describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
 
   test("the GraphQL explorer knows the schema, has a tab for each question, and runs one", async () => {
     const { page, outside, faults } = await open("/graphql");
-    expect(await page.locator(".graphiql-tab").count()).toBe(10);
+    expect(await page.locator(".graphiql-tab").count()).toBe(20);
     await page.click(".graphiql-tab >> text=RecordsByMonth");
     await page.click(".graphiql-execute-button");
     // Locators: the page's policy lets no script be made of text, which a function to wait for

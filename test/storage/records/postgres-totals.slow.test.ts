@@ -145,12 +145,12 @@ describe.skipIf(!hasPostgres)("a search that finds very many records in PostgreS
       expect(many.rest["total_is_estimate"]).toBe(true);
       expect(many.graphql).toEqual({
         totalCount: many.rest["total_results"],
-        totalIsExact: false,
+        totalCountIsExact: false,
       });
       expect(many.page).toMatch(/at least 60,000 records/);
       const few = await answers("seldom");
       expect(few.rest).not.toHaveProperty("total_is_estimate");
-      expect(few.graphql).toEqual({ totalCount: 1, totalIsExact: true });
+      expect(few.graphql).toEqual({ totalCount: 1, totalCountIsExact: true });
       expect(few.page).not.toContain("at least 1 record");
     } finally {
       await registry.stop();
