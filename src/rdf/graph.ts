@@ -1,5 +1,5 @@
 import jsonld from "jsonld";
-import { expandCurie, type JsonObject, type JsonValue } from "../model/field.js";
+import { expandCurie, isObject, type JsonObject, type JsonValue } from "../model/field.js";
 import { step } from "../model/json/pointer.js";
 import { isPublic, type KindName, publicView } from "../model/kind.js";
 import { KINDS } from "../model/kinds.js";
@@ -376,6 +376,13 @@ async function expandDeclared(
   }
 }
 
+/**
+ * Not so of `{}`. The processor shares contexts by their JSON in the whole process, so that one which
+ * is written as `{}` and holds more, an undefined term for example, would count for all.
+ */
+const saysSomething = (context: JsonValue): boolean =>
+  !isObject(context) || Object.keys(context).length > 0;
+
 async function expand(
   body: JsonObject,
   contexts: JsonValue[],
@@ -383,7 +390,7 @@ async function expand(
 ): Promise<Expanded[]> {
   try {
     const nodes = (await jsonld.expand(
-      { "@context": contexts, ...body } as never,
+      { "@context": contexts.filter(saysSomething), ...body } as never,
       {
         documentLoader: bundledLoader as never,
         base: "",
