@@ -9,40 +9,53 @@ import {
 } from "graphql";
 import { KINDS } from "../model/kinds.js";
 
+/** Names of types; `.*` stands for any part of one. */
+const named = (names: string): RegExp => new RegExp(`^(?:${names.split(" ").join("|")})$`);
 const KIND_TYPES = Object.values(KINDS)
   .map(({ typeName }) => typeName)
-  .join("|");
+  .join(" ");
 
 /** The sections of the text, in their order; a type belongs to the first whose names it matches. */
 const SECTIONS: readonly (readonly [title: string, names: RegExp])[] = [
-  ["Operations", /^(?:Query|Mutation|Subscription)$/],
-  ["Records", new RegExp(`^(?:Node|Record|HasContent|${KIND_TYPES}|Unresolved|RecordKind)$`)],
-  ["What records state", /^(?:Reference|Creator|StatedDate|Tombstone|PublicationStatus|Doi.*)$/],
+  ["Operations", named("Query Mutation Subscription")],
+  ["Records", named(`Node Record HasContent ${KIND_TYPES} Unresolved RecordKind`)],
+  ["What records state", named("Reference Creator StatedDate Tombstone PublicationStatus Doi.*")],
   [
     "Lists: filters, orders and pages",
-    /^(?:PageInfo|RecordFilter|StringFilter|DateTimeRange|RecordOrder.*|OrderDirection|RecordRelation|LinkDirection|RecordLink.*|.*Connection|.*Edge)$/,
+    named(
+      "PageInfo RecordFilter StringFilter DateTimeRange RecordOrder.* OrderDirection " +
+        "RecordRelation LinkDirection RecordLink.* .*Connection .*Edge",
+    ),
   ],
   [
     "Search and statistics",
-    /^(?:Search.*|TextPart|ScorePart|ScoreReason|RecordStatistics.*|KindCount|OwnerCount)$/,
+    named("Search.* TextPart ScorePart ScoreReason RecordStatistics.* KindCount OwnerCount"),
   ],
-  ["Evidence", /^(?:Evidence.*|HiddenEvidence|Impact|SupportPath|AssertedBy|Direction)$/],
+  ["Evidence", named("Evidence.* HiddenEvidence Impact SupportPath AssertedBy Direction")],
   [
     "Formats, content and previews",
-    /^(?:RecordFormat.*|RecordDocument|StoredContent|ContentState|.*Preview.*|CellError|NotebookCell)$/,
+    named(
+      "RecordFormat.* RecordDocument StoredContent ContentState .*Preview.* CellError NotebookCell",
+    ),
   ],
-  ["History and changes", /^(?:Revision.*|Difference.*|RecordChange.*)$/],
+  ["History and changes", named("Revision.* Difference.* RecordChange.*")],
   [
     "Crates and submissions",
-    /^(?:Crate.*|Folder.*|Datasheet.*|Dangling.*|Plan.*|ChangeCounts|IdentifierConflict|RemovedRecord|Submission(?:Status|Task)?|Progress|Finding.*)$/,
+    named(
+      "Crate.* Folder.* Datasheet.* Dangling.* Plan.* ChangeCounts IdentifierConflict " +
+        "RemovedRecord Submission(?:Status|Task)? Progress Finding.*",
+    ),
   ],
   [
     "Readiness and validation",
-    /^(?:AiReady.*|CriterionStatus|Score(?:Band|Point)|Shape.*|TableError.*)$/,
+    named("AiReady.* CriterionStatus Score(?:Band|Point) Shape.* TableError.*"),
   ],
-  ["Accounts and service", /^(?:User|Account|AccessToken|Token|Health.*|RegistryFigures)$/],
-  ["Inputs and payloads of mutations", /(?:Input|Patch|Payload|Outcome|OutcomeError|Change)$/],
-  ["Scalars", /^(?:BigInt|Date|DateTime|JSON|Upload)$/],
+  ["Accounts and service", named("User Account AccessToken Token Health.* RegistryFigures")],
+  [
+    "Inputs and payloads of mutations",
+    named(".*Input .*Patch .*Payload .*Outcome .*OutcomeError .*Change"),
+  ],
+  ["Scalars", named("BigInt Date DateTime JSON Upload")],
 ];
 
 const nameOf = (definition: DefinitionNode): string =>
