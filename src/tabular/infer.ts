@@ -59,7 +59,7 @@ class ColumnGuess {
     return this.#hasCode && (this.filled === "integer" || this.filled === "number");
   }
 
-  /** The datatype of the cells that have a value, which keeps them whole: a code is text. */
+  /** The datatype of the cells that have a value, in which none loses a part: a code is text. */
   get datatype(): "integer" | "number" | "boolean" | "string" {
     return this.isCodes ? "string" : this.filled;
   }

@@ -321,7 +321,7 @@ export const creatorOf = (
   { id, name }: Pick<Creator, "id" | "name">,
   ark: string | undefined,
 ): Creator => ({ id, name, record: (_args, context) => storedNode(ark, context) });
-/** What `node(id)` finds beside records, told by a member that only it has. */
+/** What `node(id)` finds beside records, recognized by a member that only it has. */
 const OTHER_NODES = { submissionUUID: "Submission", usedAt: "AccessToken" };
 
 /** An object with an identifier that `node(id)` finds. */
