@@ -48,6 +48,7 @@ import { parametersOf } from "./parameters.js";
 import { ValueTooLong } from "./resolvers/answer-budget.js";
 import { eventLoop } from "../event-loop-budget.js";
 import { type Context, contextOf } from "./resolvers/context.js";
+import { placed } from "./resolvers/types/inputs.js";
 import { schemaText } from "./schema-text.js";
 import { graphqlSchema } from "./schema.js";
 import { readUpload } from "./uploads.js";
@@ -132,7 +133,7 @@ export async function openGraphql(
         mediaType(req) === "multipart/form-data"
           ? await readUpload(req, res, found.caller, deps)
           : // As strict as REST: the same numbers and strings are refused.
-            await readJson(req, deps);
+            await placed([], () => readJson(req, deps));
     const parameters = parametersOf(req);
     documents.admit(parameters);
     if (req.method === "POST") req.body = parameters;

@@ -338,3 +338,14 @@ describe("an error", () => {
     }
   });
 });
+
+test("a variable that is nested too deep is named by its argument, not as part of a body", async () => {
+  const nested = `${'{"not":'.repeat(300)}{}${"}".repeat(300)}`;
+  const response = await fetch(`${registry.url}/graphql`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: `{"query":"query ($f: RecordFilter) { datasets(filter: $f) { totalCount } }","variables":{"f":${nested}}}`,
+  });
+  const { errors } = (await response.json()) as { errors: { message: string }[] };
+  expect(errors[0]!.message).toMatch(/^variables\.f\.not\./);
+});

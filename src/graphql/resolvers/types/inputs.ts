@@ -402,6 +402,8 @@ function argumentPath(
 ): (string | number)[] {
   const [first, name, ...rest] = loc;
   if (!REST_PLACES.includes(first)) return [...loc];
+  // An offset in a body that is no JSON: it has no arguments.
+  if (at.length === 0 && typeof name !== "string") return [...loc];
   if (name === undefined) return [...at];
   if (name === "@id") return [at[0]!, "id", ...rest];
   if (kind === undefined || name === "additionalProperties") return [...at, name, ...rest];
