@@ -53,7 +53,7 @@ import type {
   SubmissionStore,
 } from "../port/submissions.js";
 import { AskedThread, Feed } from "../threads.js";
-import { exactVector, packVectors, VECTORS_MEMORY } from "../vectors.js";
+import { checkedVectors } from "../vectors.js";
 import { AccountReads, CredentialReads } from "./accounts.js";
 import { lockFile, openForReading } from "./connection.js";
 import { ScoreReads, VectorReads } from "./derived.js";
@@ -183,14 +183,7 @@ class SqliteRecordStore implements RecordStore {
   ): Promise<Page<FoundLink>[]> =>
     inParts(keys, (part) => read(() => this.#links.linksTo(part, options)));
   search = async (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> =>
-    (await this.#searches.ask(
-      {
-        search: query.near
-          ? { ...query, near: { model: query.near.model, vector: exactVector(query.near.vector) } }
-          : query,
-      },
-      signal,
-    )) as SearchPage;
+    (await this.#searches.ask({ search: query }, signal)) as SearchPage;
   quads = async (ark: string): Promise<string | undefined> => {
     const quads = read(() => this.#records.quads(ark));
     await eventLoop.turnFor(quads?.length ?? 0);
@@ -323,7 +316,7 @@ class SqliteRecordStore implements RecordStore {
     ...args: Parameters<VectorStore["changedTexts"]>
   ): ReturnType<VectorStore["changedTexts"]> => read(() => this.#vectors.changed(...args));
   storeVectors = async (model: string, { after, to, vectors }: VectorStep): Promise<boolean> =>
-    this.#writer.call("storeVectors", model, { after, to, vectors: packVectors(vectors) });
+    this.#writer.call("storeVectors", model, { after, to, vectors: checkedVectors(vectors) });
   forgetVectors = async (exceptModel: string, limit: number): Promise<number> =>
     this.#writer.call("forgetVectors", exceptModel, limit);
 
@@ -376,7 +369,6 @@ async function inParts<T>(
  * @param options.file in an existing folder; `.lock`, `.pid`, `-wal` and `-shm` stand beside it
  * @param options.log called with faults in the background
  * @param options.warn called with what may be lost after an unclean stop
- * @param options.vectorsMemory most bytes of the vectors that searches read
  * @throws ServiceError `STORE_UNAVAILABLE`: in use by another process, not a database, another
  * program's, or of a newer version
  */
@@ -384,18 +376,16 @@ export async function openSqliteRecordStore({
   file,
   log = () => {},
   warn = log,
-  vectorsMemory = VECTORS_MEMORY,
 }: {
   file: string;
   log?: (message: string) => void;
   warn?: (message: string) => void;
-  vectorsMemory?: number;
 }): Promise<RecordStore> {
   const unlock = lockFile(file, warn);
   let writer: Writer | undefined;
   try {
     writer = await Writer.open(file);
-    const data: ReadThreadData = { file, vectorsMemory };
+    const data: ReadThreadData = { file };
     const threadFor = (what: string) =>
       new AskedThread<ReadQuestion, ReadAnswer>(what, READ_THREAD, data, log);
     const feed = new Feed(READ_THREAD, data, log);
