@@ -29,7 +29,7 @@ import {
 } from "../../services/evidence/analysis.js";
 import {
   evidenceGraph,
-  fieldsStated,
+  fieldsStatedBy,
   writeEvidence,
 } from "../../services/evidence/evidence-graph.js";
 import {
@@ -724,27 +724,29 @@ const statementOf = <T extends { thirdParty?: true }>(
 
 /** The stating fields of all edges are looked up at once, when a client asks for the first. */
 function shownEdges(edges: readonly ShownEdge[], context: Context): EvidenceLink[] {
-  // Each member of a group has its own record.
-  const stated = edges.flatMap(({ source, name, target, statedBy }, index) =>
-    statedBy.flatMap(({ record, ...claimed }) =>
-      record === null ? [] : [{ index, source, name, target, record, claimed }],
-    ),
-  );
-  let statements: Promise<EvidenceStatement[][]> | undefined;
-  const withFields = async (): Promise<EvidenceStatement[][]> => {
-    const fields = await fieldsStated(stated, context.deps);
-    const found = edges.map((): EvidenceStatement[] => []);
-    for (const [place, { index, record, claimed }] of stated.entries())
-      for (const field of fields[place]!)
-        found[index]!.push({ ...statementOf(claimed), record, field });
-    return found;
+  let reader: ReturnType<typeof fieldsStatedBy> | undefined;
+  const fieldReader = (): ReturnType<typeof fieldsStatedBy> => {
+    if (!reader) context.budget.spend(edges.length);
+    return (reader ??= fieldsStatedBy(
+      edges.flatMap(({ statedBy }) => statedBy.flatMap(({ record }) => record ?? [])),
+      context.deps.records,
+    ));
   };
-  const claimed = (): Promise<EvidenceStatement[][]> => {
-    if (!statements) context.budget.spend(edges.length);
-    return (statements ??= withFields());
-  };
-  return edges.map((edge, index) => ({
+  return edges.map((edge) => ({
     ...withEnds(edge, context),
-    statedBy: async () => (await claimed())[index]!,
+    statedBy: async () => {
+      const fieldsOf = await fieldReader();
+      const { source: subject, name, target: object } = edge;
+      // Each member of a group has its own record.
+      return edge.statedBy.flatMap(({ record, ...claimed }) =>
+        record === null
+          ? []
+          : fieldsOf({ subject, name, object, graph: record }).map((field) => ({
+              ...statementOf(claimed),
+              record,
+              field,
+            })),
+      );
+    },
   }));
 }

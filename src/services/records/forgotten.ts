@@ -91,27 +91,30 @@ export const isShortened = (record: StoredRecord): boolean => checked.get(record
  * deleted since. Stored data, earlier revisions included, is not changed, since it was true then:
  * the names are removed here, where records are read.
  */
-export async function withoutForgotten(
+export const withoutForgotten = (
   deps: Reads,
   records: readonly StoredRecord[],
-): Promise<StoredRecord[]> {
-  return Promise.all(
-    records.map(async (record) => {
-      if (record.kind !== "evidencegraph" || checked.has(record)) return record;
-      const document = JSON.parse(Buffer.from(record.document).toString("utf8")) as JsonObject;
-      const shown = await forgetIn(deps, record, document);
-      const clean =
-        shown === document
-          ? record
-          : {
-              ...record,
-              name: typeof shown["name"] === "string" ? shown["name"] : record.name,
-              document: new TextEncoder().encode(JSON.stringify(shown)),
-            };
-      checked.set(clean, clean !== record);
-      return clean;
-    }),
-  );
+): Promise<StoredRecord[]> =>
+  Promise.all(records.map((record) => recordWithoutForgotten(deps, record)));
+
+/** The same for one record. */
+export async function recordWithoutForgotten(
+  deps: Reads,
+  record: StoredRecord,
+): Promise<StoredRecord> {
+  if (record.kind !== "evidencegraph" || checked.has(record)) return record;
+  const document = JSON.parse(Buffer.from(record.document).toString("utf8")) as JsonObject;
+  const shown = await forgetIn(deps, record, document);
+  const clean =
+    shown === document
+      ? record
+      : {
+          ...record,
+          name: typeof shown["name"] === "string" ? shown["name"] : record.name,
+          document: new TextEncoder().encode(JSON.stringify(shown)),
+        };
+  checked.set(clean, clean !== record);
+  return clean;
 }
 
 /** The same for one state of a record; the document itself where nothing is left out. */

@@ -51,6 +51,14 @@ export function* tsvRows(tsv: string): Generator<string[], void, undefined> {
   }
 }
 
+/** The IRIs of the first column. */
+export function* iriColumn(tsv: string): Generator<string, void, undefined> {
+  for (const [cell] of tsvRows(tsv)) {
+    const iri = iriIn(cell);
+    if (iri !== undefined) yield iri;
+  }
+}
+
 /**
  * Visits the bound cells in rows that begin with one or two keys: the place of each cell after the
  * keys, and its text. Empty cells cost no allocation.
@@ -86,9 +94,8 @@ const TAB = 9;
 export const iriIn = (cell: string | undefined): string | undefined =>
   cell?.startsWith("<") ? cell.slice(1, -1) : undefined;
 
-/** The text of a cell without its datatype or language; `undefined` when it is empty. */
-export function textIn(cell: string | undefined): string | undefined {
-  if (cell === undefined || cell === "") return undefined;
+/** The text of a cell without its datatype or language. */
+export function textIn(cell: string): string {
   if (cell.startsWith("<")) return cell.slice(1, -1);
   // Numbers and booleans may stand bare.
   if (!cell.startsWith('"')) return cell;

@@ -19,7 +19,7 @@ import {
   identifierOf,
   type Question,
   questionOf,
-  withoutForgotten,
+  recordWithoutForgotten,
 } from "../../records/forgotten.js";
 import { changedPointers } from "../../records/state.js";
 import { parseDocument } from "../../records/view.js";
@@ -151,10 +151,7 @@ async function writeOf(
       "DUPLICATE",
       `${ark} belongs to a record of another user: this graph cannot be stored under it.`,
     );
-  const changed = changedPointers(
-    { ...parseDocument(before.document), asOf: document["asOf"]! },
-    document,
-  );
+  const changed = changedPointers(timeless(parseDocument(before.document)), timeless(document));
   return {
     op: "replace",
     ark,
@@ -163,6 +160,11 @@ async function writeOf(
     ...state,
     ...(before.tombstone ? { revive: true } : {}),
   };
+}
+
+/** A graph without the commit that it is as of, which says nothing about its content. */
+function timeless({ asOf: _, ...document }: JsonObject): JsonObject {
+  return document;
 }
 
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -191,7 +193,7 @@ const REMEMBERED = 10_000;
  */
 export async function readRecord(deps: Deps, ark: Ark, kind?: KindName): Promise<StoredRecord> {
   const stored = await renewed(deps, await findLive(deps, ark, kind));
-  return (await withoutForgotten(deps, [stored]))[0]!;
+  return recordWithoutForgotten(deps, stored);
 }
 
 /**
@@ -211,7 +213,7 @@ async function renewed(deps: Deps, record: StoredRecord): Promise<StoredRecord> 
 
   try {
     const document = { ...before, ...(await builtMembers(deps, question, deps.config.INDEX_WAIT)) };
-    const changed = changedPointers({ ...before, asOf: document["asOf"]! }, document);
+    const changed = changedPointers(timeless(before), timeless(document));
     if (changed.length > 0) {
       const state = await stateOf(deps, KINDS.evidencegraph, record.ark, document);
       await deps.records.commit({
@@ -230,6 +232,6 @@ async function renewed(deps: Deps, record: StoredRecord): Promise<StoredRecord> 
     if (error.code !== "REVISION_MISMATCH") throw error;
   }
   known.set(record.ark, sequence);
-  const [after] = await deps.records.findMany([record.ark]);
-  return after!;
+  const [after = record] = await deps.records.findMany([record.ark]);
+  return after;
 }
