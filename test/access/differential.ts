@@ -396,9 +396,9 @@ const QUERIES: Record<string, string> = {
   accounts: "{ accounts { nodes { user { id } name email } } }",
   registryFigures: "{ registryFigures { accounts records queued running } }",
   aiReadyScore: "query ($id: ID!) { aiReadyScore(id: $id) { __typename } }",
-  impact: "query ($id: ID!) { impact(id: $id) { id total byOwner { owner name } } }",
+  impact: "query ($id: ID!) { impact(id: $id) { id total byOwner { owner { id } name } } }",
   evidence:
-    "query ($id: ID!) { evidence(id: $id, direction: BOTH) { document dangling svg: as(format: SVG) nodes { " +
+    "query ($id: ID!) { evidence(id: $id, direction: BOTH) { document dangling { id } svg: as(format: SVG) nodes { " +
     `${RECORD} } } }`,
   preview:
     "query ($id: ID!) { preview(id: $id) { ... on TextPreview { text } ... on NoPreview { about } } }",

@@ -467,8 +467,8 @@ it("an evidence graph has the same nodes and edges as over REST", async () => {
   const { body } = await server.graphql<{
     evidence: { nodes: { id: string }[]; edges: JsonObject[]; document: JsonObject };
   }>(
-    "query ($id: ID!) { evidence(id: $id) { nodes { id kind } edges { source name " +
-      "target } document } }",
+    "query ($id: ID!) { evidence(id: $id) { nodes { id kind } edges { source { id } name " +
+      "target { id } } document } }",
     { id: dataset.body["@id"] },
   );
   expect(body).not.toHaveProperty("errors");
@@ -476,9 +476,9 @@ it("an evidence graph has the same nodes and edges as over REST", async () => {
     expect.arrayContaining([dataset.body["@id"], run.body["@id"]]),
   );
   expect(body.data.evidence.edges).toContainEqual({
-    source: run.body["@id"],
+    source: { id: run.body["@id"] },
     name: "generated",
-    target: dataset.body["@id"],
+    target: { id: dataset.body["@id"] },
   });
   expect(
     (await server.request("GET", `/evidencegraph/query/${String(dataset.body["@id"])}`)).body[

@@ -22,13 +22,13 @@ import { CONNECTIONS, relationOf } from "../../model/connections.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { constantOf, KINDS } from "../../model/kinds.js";
-import { danglingReferences } from "../../services/crates/dangling.js";
+import { countDangling, danglingReferences } from "../../services/crates/dangling.js";
 import { readRecord } from "../../services/evidence/stored/build.js";
 import { recordsNamed } from "../../services/formats/agents.js";
 import { authorsOf, partsForAuthors } from "../../services/formats/attribution.js";
 import { createRecord } from "../../services/records/write.js";
 import { askedArk, orNull } from "../../services/records/find.js";
-import { linksFrom, linksTo } from "../../services/records/links.js";
+import { countAllLinks, linksFrom, linksTo } from "../../services/records/links.js";
 import {
   type ListFilter,
   landmarksOf,
@@ -72,6 +72,8 @@ import {
   nodeOf,
   RecordConnection,
   RecordNode,
+  Reference,
+  referenceOf,
 } from "./types/records.js";
 
 /**
@@ -363,7 +365,7 @@ export class LinksResolver {
     @Ctx() { deps, budget, loaders }: Context,
   ): Promise<RecordLinkConnection> {
     const options = checkedPage(page, "first", 1);
-    if (!stored) return pageOf<RecordLink>([], [], false, options.after);
+    if (!stored) return { ...pageOf<RecordLink>([], [], false, options.after), totalCount: 0 };
     const [found] = await budget.queued(() =>
       direction === LinkDirectionEnum.FROM
         ? linksFrom(deps, [stored.ark], options)
@@ -376,12 +378,18 @@ export class LinksResolver {
         loaders.node(direction === LinkDirectionEnum.FROM ? target : source),
       ),
     );
-    return pageOf(
-      items.map(({ predicate }, index) => ({ predicate, record: records[index]! })),
-      items.map(({ position }) => position),
-      next !== undefined,
-      options.after,
-    );
+    return {
+      ...pageOf(
+        items.map(({ predicate }, index) => ({ predicate, record: records[index]! })),
+        items.map(({ position }) => position),
+        next !== undefined,
+        options.after,
+      ),
+      totalCount: () =>
+        budget.queued(() =>
+          countAllLinks(deps, stored.ark, direction === LinkDirectionEnum.FROM ? "from" : "to"),
+        ),
+    };
   }
 }
 
@@ -413,14 +421,14 @@ class DanglingReference {
       "JSON pointer to the reference in the record's document; null where it is stated otherwise.",
   })
   pointer!: string | null;
-  @Field(() => ID, { description: "The identifier that the reference states." }) target!: string;
+  @Field(() => Reference, { description: "What the reference states." }) target!: Reference;
   @Field(() => DanglingReasonEnum, { description: "Why it leads nowhere." })
   reason!: DanglingReasonEnum;
-  @Field(() => ID, {
+  @Field(() => Reference, {
     nullable: true,
     description: "Record to use in place of a deleted one, where its tombstone names one.",
   })
-  successor!: string | null;
+  successor!: Reference | null;
 }
 @ObjectType({
   description: "A page of references; go on with after: pageInfo.endCursor.",
@@ -447,19 +455,22 @@ export class DanglingResolver {
       budget.spend(items.length);
       const nodes = new Map(items.map(({ source }) => [source.ark, nodeOf(source)]));
       await budget.hold([...nodes.values()]);
-      return pageOf(
-        items.map(({ source, predicate, pointer, target, deleted, successor }) => ({
-          record: nodes.get(source.ark)!,
-          predicate,
-          pointer,
-          target,
-          reason: deleted ? DanglingReasonEnum.DELETED : DanglingReasonEnum.UNKNOWN,
-          successor,
-        })),
-        items.map(({ position }) => position),
-        next !== undefined,
-        checked.after,
-      );
+      return {
+        ...pageOf(
+          items.map(({ source, predicate, pointer, target, deleted, successor }) => ({
+            record: nodes.get(source.ark)!,
+            predicate,
+            pointer,
+            target: referenceOf(target)!,
+            reason: deleted ? DanglingReasonEnum.DELETED : DanglingReasonEnum.UNKNOWN,
+            successor: referenceOf(successor),
+          })),
+          items.map(({ position }) => position),
+          next !== undefined,
+          checked.after,
+        ),
+        totalCount: () => budget.queued(() => countDangling(deps, askedArk(node.ark))),
+      };
     });
   }
 }

@@ -51,6 +51,7 @@ import type {
 } from "../../storage/records/port.js";
 import { eventLoop } from "../../event-loop-budget.js";
 import { attemptsFrom, type Context, countWrite, type SignedIn, signedIn } from "./context.js";
+import { accountIn, readAccountNode } from "./account-resolver.js";
 import { selectedPage } from "./selection-resolver.js";
 import { assertStorable, checkedRange, placed, RecordsArguments } from "./types/inputs.js";
 import {
@@ -343,9 +344,7 @@ const describedFormat = ({
   description: "A page of revisions; go on with after: pageInfo.endCursor.",
   simpleResolvers: true,
 })
-class RevisionConnection extends connectionTo("Revision", Revision) {
-  @Field(() => Int, { description: "Revisions in all." }) totalCount!: number;
-}
+class RevisionConnection extends connectionTo("Revision", Revision) {}
 
 const UpdateRecordInput = inputOf("updateRecord", {
   id: idOf(),
@@ -461,13 +460,18 @@ export class RecordResolver {
   @Query(() => Node, {
     nullable: true,
     description:
-      "A record, or a submission or access token of yours; null when nothing has the identifier.",
+      "A record, or a submission or access token of yours; an account for administrators. Null when " +
+      "nothing has the identifier.",
   })
   async node(
-    @Arg("id", () => ID, { description: "ARK of a record in any accepted spelling, or UUID." })
+    @Arg("id", () => ID, {
+      description: "ARK of a record in any accepted spelling, or the id of another node.",
+    })
     id: string,
     @Ctx() context: Context,
   ): Promise<object | null> {
+    const account = accountIn(id);
+    if (account) return orNull(readAccountNode(account, signedIn(context)));
     if (!UUID.test(id)) return this.record(id, context);
     const { deps, caller } = signedIn(context);
     return (

@@ -49,6 +49,17 @@ export async function danglingReferences(
   return links.length > limit ? { items, next: links[limit - 1]!.position } : { items };
 }
 
+/** How many there are in all. @throws as {@link danglingReferences} */
+export async function countDangling(deps: Deps, ark: Ark): Promise<number> {
+  const root = await findLive(deps, ark, "rocrate");
+  const links = await within(
+    (signal) => linksOf(deps, root, { after: undefined, most: Infinity, signal }),
+    "Counting the references that lead nowhere",
+    "leave totalCount out",
+  );
+  return links.length;
+}
+
 async function linksOf(
   deps: Deps,
   root: StoredRecord,

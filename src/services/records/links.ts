@@ -47,6 +47,25 @@ const once = <T extends { predicates?: readonly string[] }>(
 });
 
 /**
+ * How many links a record states, or are stated of it, by any predicate.
+ * @throws ServiceError `QUERY_TIMEOUT`
+ */
+export async function countAllLinks(
+  { records }: Reads,
+  ark: string,
+  direction: "from" | "to",
+): Promise<number> {
+  const none = { predicates: [] };
+  const query = { arks: [ark], from: none, to: none, [direction]: {} };
+  const [count] = await within(
+    (signal) => records.countLinks(query, signal),
+    "Counting the links",
+    "leave totalCount out",
+  );
+  return count!;
+}
+
+/**
  * How many records a connection leads to from each record, as its pages list them.
  * @throws ServiceError `QUERY_TIMEOUT`
  */

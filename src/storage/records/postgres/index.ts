@@ -17,6 +17,7 @@ import type {
   FileReference,
   Found,
   FoundLink,
+  ListedAccount,
   Holder,
   LeaseStore,
   ListedPage,
@@ -184,6 +185,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   accounts = (
     options: Parameters<RecordStore["accounts"]>[0],
   ): ReturnType<RecordStore["accounts"]> => this.#ask(() => this.#accounts.list(options));
+  listedAccount = (user: string): Promise<ListedAccount | undefined> =>
+    this.#ask(() => this.#accounts.listed(user));
   noteSignIn = (user: string, at: number): Promise<void> =>
     this.#ask(() => this.#credentials.noteSignIn(user, at));
   credential = (hash: string): ReturnType<CredentialStore["credential"]> =>
@@ -214,6 +217,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     user: string | null,
     options: { after?: string; limit: number },
   ): Promise<SubmissionPage> => this.#ask(() => this.#submissions.list(user, options));
+  countSubmissions = (user: string | null): Promise<number> =>
+    this.#ask(() => this.#submissions.count(user));
   unfinished = (): Promise<Submission[]> => this.#ask(() => this.#submissions.unfinished());
   beginAttempt = (id: string, at: number): Promise<Submission | undefined> =>
     this.#writer.call("beginAttempt", id, at);

@@ -17,6 +17,7 @@ import type {
   FileReference,
   Found,
   FoundLink,
+  ListedAccount,
   Holder,
   ListedPage,
   ListQuery,
@@ -217,6 +218,8 @@ class SqliteRecordStore implements RecordStore {
   accounts = async (
     options: Parameters<RecordStore["accounts"]>[0],
   ): ReturnType<RecordStore["accounts"]> => read(() => this.#accounts.list(options));
+  listedAccount = async (user: string): Promise<ListedAccount | undefined> =>
+    read(() => this.#accounts.listed(user));
   noteSignIn = async (user: string, at: number): Promise<void> =>
     this.#writer.call("noteSignIn", user, at);
   credential = async (hash: string): ReturnType<CredentialStore["credential"]> =>
@@ -257,6 +260,8 @@ class SqliteRecordStore implements RecordStore {
     user: string | null,
     options: { after?: string; limit: number },
   ): Promise<SubmissionPage> => read(() => this.#submissions.list(user, options));
+  countSubmissions = async (user: string | null): Promise<number> =>
+    read(() => this.#submissions.count(user));
   unfinished = async (): Promise<Submission[]> => read(() => this.#submissions.unfinished());
   beginAttempt = async (id: string, at: number): Promise<Submission | undefined> =>
     this.#writer.call("beginAttempt", id, at);
