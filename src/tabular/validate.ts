@@ -28,7 +28,7 @@ import {
   timeGuard,
 } from "./rules/environment.js";
 import { quoted } from "./rules/notation.js";
-import { type TableSchema, unescapeSeparator } from "./schema/table-schema.js";
+import type { TableSchema } from "./schema/table-schema.js";
 
 /** Differences that are listed. */
 const LISTED = 10;
@@ -103,15 +103,18 @@ export function validateTable(
 ): TableCheck {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const state: GuardedWork = { property: "", bytes: 0 };
-  const separator = unescapeSeparator(schema.separator);
   return runCheck(schema, options, limits, state, async () => {
-    if (separator === "")
+    if (schema.dialect.separator === "")
       throw new TabularError(
         "SCHEMA",
         "the schema gives no separator, so no table can be checked against it",
       );
     const text = openSource(counted(source, state, options.onProgress), options);
-    return textFeed(limits.maxText === Infinity ? text : bounded(text, limits), separator, limits);
+    return textFeed(
+      limits.maxText === Infinity ? text : bounded(text, limits),
+      schema.dialect,
+      limits,
+    );
   });
 }
 

@@ -15,7 +15,8 @@ describe("schema infer", () => {
     expect(status).toBe(0);
     expect(Object.keys(JSON.parse(stdout).properties)).toEqual(["gene", "score"]);
     expect(stderr).toBe(
-      "arkgraph: ragged.csv: rows have 2 to 4 columns, the header has 3: the first other " +
+      'arkgraph: ragged.csv: detected: separator ",", a header, 3 rows\n' +
+        "arkgraph: ragged.csv: rows have 2 to 4 columns, the header has 3: the first other " +
         "one is row 1 (line 3); columns from 2 on are not described\n",
     );
   });
@@ -32,7 +33,8 @@ describe("schema infer", () => {
   it("reports a header with another number of columns than all rows", async () => {
     await write("rownames.csv", "gene,score\n1,A,0.5\n2,B,0.7\n");
     expect((await run("schema infer rownames.csv --header true")).stderr).toBe(
-      "arkgraph: rownames.csv: rows have 3 columns, the header has 2\n",
+      'arkgraph: rownames.csv: detected: separator ",", a header, 2 rows\n' +
+        "arkgraph: rownames.csv: rows have 3 columns, the header has 2\n",
     );
   });
 
@@ -40,14 +42,17 @@ describe("schema infer", () => {
     const { stdout, stderr } = await run("schema infer -", "A 1,0.5,2,3\nB 2,0.25,1\nC,1,2,4\n");
     expect(JSON.parse(stdout).properties.values).toMatchObject({ type: "array", index: "1::" });
     expect(stderr).toBe(
-      "arkgraph: standard input: rows have 3 to 4 columns, most have 4: the first other one " +
+      'arkgraph: standard input: detected: separator ",", no header, 3 rows\n' +
+        "arkgraph: standard input: rows have 3 to 4 columns, most have 4: the first other one " +
         "is row 1 (line 2)\n",
     );
   });
 
   it("reports nothing about rows of equal length", async () => {
     await write("alike.csv", "a,b\n1,x\n2,y\n");
-    expect((await run("schema infer alike.csv")).stderr).toBe("");
+    expect((await run("schema infer alike.csv")).stderr).toBe(
+      'arkgraph: alike.csv: detected: separator ",", a header, 2 rows\n',
+    );
   });
 });
 
@@ -147,7 +152,10 @@ describe("text that is not UTF-8", () => {
       "--header",
       "true",
     ]);
-    expect([Object.keys(JSON.parse(stdout).properties), stderr]).toEqual([["name"], ""]);
+    expect([Object.keys(JSON.parse(stdout).properties), stderr]).toEqual([
+      ["name"],
+      'arkgraph: encoded.csv: detected: separator ",", a header, 3 rows\n',
+    ]);
   });
 
   it("is distinguished from UTF-8 whose characters are split between two chunks of the file", async () => {
@@ -210,9 +218,6 @@ describe("schema import --from csvw", () => {
     "primaryKey",
     "foreignKeys",
     "aboutUrl",
-    "dialect.commentPrefix",
-    "dialect.quoteChar",
-    "dialect.skipRows",
     "dialect.encoding",
     "Id: its other titles",
     "Day: the datatype date",

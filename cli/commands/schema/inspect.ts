@@ -4,17 +4,18 @@ import { fullFormats } from "ajv-formats/dist/formats.js";
 import { parseArk } from "../../../src/identifiers/ark.js";
 import { inferTable } from "../../../src/tabular/infer.js";
 import { DEFAULT_LIMITS } from "../../../src/tabular/limits.js";
+import { type Dialect, separatedBy } from "../../../src/tabular/reader/dialect.js";
 import { parseExactJson } from "../../../src/tabular/schema/exact-json.js";
 import { findPackagedSchema, PACKAGED_SCHEMAS } from "../../../src/tabular/schema/packaged.js";
 import {
   inspectSchema,
   newSchemaDocument,
   readSchema,
-  unescapeSeparator,
+  statedDialect,
 } from "../../../src/tabular/schema/table-schema.js";
 import { validateTable } from "../../../src/tabular/validate.js";
 import { Failure } from "../../terminal.js";
-import { newSchemaArk } from "./edit.js";
+import { type DialectOptions, dialectOf, newSchemaArk } from "./edit.js";
 import {
   duplicateKeys,
   exists,
@@ -76,7 +77,7 @@ async function columnsOf(data: string, document: unknown): Promise<number> {
   });
 }
 
-export interface InferOptions extends ResultOptions {
+export interface InferOptions extends ResultOptions, DialectOptions {
   name?: string;
   description?: string;
   guid?: string;
@@ -98,6 +99,7 @@ export async function inferSchema(data: string, options: InferOptions): Promise<
       `--guid ${options.guid} is not an ARK: write ark:<NAAN>/<name>, e.g. ` +
         "ark:59853/schema-example",
     );
+  dialectOf(options);
   if (await isParquet(data)) return inferFromParquet(data, options);
   const source = await openData(data);
   const remark = (sentence: string): boolean =>
@@ -105,10 +107,10 @@ export async function inferSchema(data: string, options: InferOptions): Promise<
   const found = await inFile(source.name, () =>
     inferTable(source.bytes, {
       ...(options.encoding === undefined ? {} : { encoding: options.encoding }),
-      ...(options.separator === undefined
-        ? {}
-        : { separator: unescapeSeparator(options.separator) }),
-      ...(options.header === undefined ? {} : { header: options.header }),
+      table: {
+        ...statedDialect(options),
+        ...(options.header === undefined ? {} : { header: options.header }),
+      },
     }),
   );
   const name =
@@ -118,9 +120,10 @@ export async function inferSchema(data: string, options: InferOptions): Promise<
     id: options.guid ?? newSchemaArk(name),
     name,
     description: options.description ?? `Columns of ${name}`,
-    separator: found.separator,
+    dialect: found.dialect,
     header: found.header,
   });
+  remark(`detected: ${detectedText(found)}`);
   for (const note of found.notes) remark(note);
   await writeResult(
     {
@@ -132,6 +135,26 @@ export async function inferSchema(data: string, options: InferOptions): Promise<
     options,
     "Schema",
   );
+}
+
+/** How a table is written, in one line. */
+function detectedText({
+  dialect,
+  header,
+  rows,
+}: {
+  dialect: Dialect;
+  header: boolean;
+  rows: number;
+}): string {
+  const { separator, comment, skipRows } = dialect;
+  return [
+    `separator ${JSON.stringify(separator)}`,
+    header ? "a header" : "no header",
+    ...(comment === null ? [] : [`comment lines that begin with ${comment}`]),
+    ...(skipRows === 0 ? [] : [`${skipRows} ${skipRows === 1 ? "line" : "lines"} above the table`]),
+    `${rows} ${rows === 1 ? "row" : "rows"}`,
+  ].join(", ");
 }
 
 /** The schema that a Parquet file states for itself; it has no separator and no header. */
@@ -149,7 +172,7 @@ async function inferFromParquet(data: string, options: InferOptions): Promise<vo
     id: options.guid ?? newSchemaArk(name),
     name,
     description: options.description ?? `Columns of ${name}`,
-    separator: "",
+    dialect: separatedBy(""),
     header: false,
   });
   const required = Object.keys(properties).filter(

@@ -1,5 +1,6 @@
 import { TabularError } from "../limits.js";
-import { type TableSchema, unescapeSeparator } from "../schema/table-schema.js";
+import { type Dialect, TRIMS } from "../reader/dialect.js";
+import type { TableSchema } from "../schema/table-schema.js";
 import {
   anchoredPattern,
   countOf,
@@ -43,15 +44,50 @@ export function toCsvw(
     url,
     "dc:title": name,
     "dc:description": description,
-    dialect: {
-      delimiter: unescapeSeparator(schema.separator),
-      header: schema.header,
-      encoding: "utf-8",
-      quoteChar: '"',
-      doubleQuote: true,
-    },
+    dialect: dialectObject(schema, note),
     tableSchema: { columns: described.map((column) => columnObject(column, note)) },
   });
+}
+
+function dialectObject({ dialect, header }: TableSchema, note: Note): object {
+  const { separator, quote, escape, comment, skipRows, trim } = dialect;
+  if (escape !== null && escape !== BACKSLASH)
+    note(`escapeChar ${JSON.stringify(escape)} has no counterpart and is left out`);
+  return {
+    delimiter: separator,
+    header,
+    encoding: "utf-8",
+    quoteChar: quote,
+    doubleQuote: escape !== BACKSLASH,
+    ...(comment === null ? {} : { commentPrefix: comment }),
+    ...(skipRows === 0 ? {} : { skipRows }),
+    ...(trim === "none" ? {} : { trim: trim === "both" ? true : trim }),
+  };
+}
+
+/** The escape character where `doubleQuote` is false. */
+const BACKSLASH = "\\";
+
+/** What a dialect says of how a table is written, but for its separator. */
+function readDialect(dialect: Record<string, unknown>): Partial<Dialect> {
+  const { quoteChar, doubleQuote, commentPrefix, skipRows, skipInitialSpace, trim } = dialect;
+  const isText = (value: unknown): value is string | null =>
+    value === null || typeof value === "string";
+  const where =
+    trim === undefined || trim === false || trim === "false"
+      ? skipInitialSpace === true
+        ? "start"
+        : undefined
+      : trim === true || trim === "true"
+        ? "both"
+        : trim;
+  return defined({
+    quote: isText(quoteChar) ? quoteChar : undefined,
+    escape: doubleQuote === false ? BACKSLASH : undefined,
+    comment: isText(commentPrefix) ? commentPrefix : undefined,
+    skipRows: countOf(skipRows),
+    trim: TRIMS.find((name) => name === where),
+  }) as Partial<Dialect>;
 }
 
 /**
@@ -166,23 +202,23 @@ const CARRIED = {
       "maxInclusive minExclusive maxExclusive",
   ),
 };
-/** Members of a dialect that are as the reader here has them. */
+/** Members of a dialect that are read, or are as the reader here has them. */
 const READER: Readonly<Record<string, (value: unknown) => boolean>> = {
   "@id": () => true,
   "@type": () => true,
   delimiter: (value) => typeof value === "string",
   header: (value) => typeof value === "boolean",
   encoding: (value) => typeof value === "string" && /^utf-?8$/i.test(value),
-  quoteChar: (value) => value === '"',
-  doubleQuote: (value) => value === true,
-  commentPrefix: (value) => value === null,
+  quoteChar: (value) => value === null || typeof value === "string",
+  doubleQuote: (value) => typeof value === "boolean",
+  commentPrefix: (value) => value === null || typeof value === "string",
   headerRowCount: (value) => value === 0 || value === 1,
   lineTerminators: () => true,
-  skipRows: (value) => value === 0,
+  skipRows: (value) => countOf(value) !== undefined,
   skipColumns: (value) => value === 0,
   skipBlankRows: (value) => value === false,
-  skipInitialSpace: (value) => value === false,
-  trim: (value) => value === false || value === "false",
+  skipInitialSpace: (value) => typeof value === "boolean",
+  trim: (value) => ["true", "false", "start", "end"].includes(String(value)),
 };
 
 /**
@@ -211,23 +247,26 @@ export function fromCsvw(document: unknown, note: Note): ImportedTable {
   noteOthers(tableSchema, CARRIED.tableSchema, "", note);
   for (const [name, value] of Object.entries(dialect)) {
     if (ownValue(READER, name)?.(value) !== true)
-      note(
-        `dialect.${name} has no counterpart and is left out: tables are read as RFC 4180 ` +
-          "says, in UTF-8",
-      );
+      note(`dialect.${name} has no counterpart and is left out`);
   }
   return {
     id: textOf(table["@id"]),
     name: textOf(table["dc:title"]) ?? textOf(document["dc:title"]),
     description: textOf(table["dc:description"]) ?? textOf(document["dc:description"]),
     separator: textOf(dialect["delimiter"]),
-    header: typeof dialect["header"] === "boolean" ? dialect["header"] : undefined,
+    header: headerOf(dialect),
+    dialect: readDialect(dialect),
     properties: fromColumns(
       columns
         .filter((column) => !isVirtual(column, note))
         .map((column, at) => readColumn(column, at, note)),
     ),
   };
+}
+
+function headerOf({ header, headerRowCount }: Record<string, unknown>): boolean | undefined {
+  if (typeof header === "boolean") return header;
+  return typeof headerRowCount === "number" ? headerRowCount > 0 : undefined;
 }
 
 function isVirtual(column: unknown, note: Note): boolean {

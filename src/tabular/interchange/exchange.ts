@@ -1,4 +1,5 @@
 import { TabularError } from "../limits.js";
+import type { Dialect } from "../reader/dialect.js";
 import { exactInteger } from "../schema/exact-json.js";
 import {
   missingTexts,
@@ -14,6 +15,8 @@ export interface ImportedTable {
   description: string | undefined;
   separator: string | undefined;
   header: boolean | undefined;
+  /** What else it says of how the table is written. */
+  dialect: Partial<Dialect>;
   properties: Record<string, PropertyObject>;
 }
 

@@ -1,6 +1,7 @@
 import { TabularError } from "../limits.js";
 import { exactJsonText } from "../schema/exact-json.js";
-import { type TableSchema, unescapeSeparator } from "../schema/table-schema.js";
+import { type Dialect, PLAIN_DIALECT } from "../reader/dialect.js";
+import type { TableSchema } from "../schema/table-schema.js";
 import {
   anchoredPattern,
   countOf,
@@ -41,11 +42,44 @@ export function toFrictionless(
   return defined({
     title: name,
     description,
-    dialect: { delimiter: unescapeSeparator(schema.separator), header: schema.header },
+    dialect: dialectObject(schema, note),
     fields: toColumns(schema, columns, note).map((column) => field(column, missing, note)),
     // An empty cell is text here unless the schema says that it is a missing value.
     missingValues: missing,
   });
+}
+
+function dialectObject({ dialect, header }: TableSchema, note: Note): object {
+  const { separator, quote, escape, comment, skipRows, trim } = dialect;
+  if (quote === null) note("cells without quotes have no counterpart and are left out");
+  if (trim === "end" || trim === "both") note(`trim ${trim} has no counterpart and is left out`);
+  return defined({
+    delimiter: separator,
+    header,
+    quoteChar: quote === null || quote === PLAIN_DIALECT.quote ? undefined : quote,
+    escapeChar: escape ?? undefined,
+    doubleQuote: escape === null ? undefined : false,
+    commentChar: comment ?? undefined,
+    commentRows: skipRows === 0 ? undefined : Array.from({ length: skipRows }, (_, row) => row + 1),
+    skipInitialSpace: trim === "start" || trim === "both" ? true : undefined,
+  });
+}
+
+/** What a dialect says of how a table is written, but for its separator. */
+function readDialect(dialect: Record<string, unknown>, note: Note): Partial<Dialect> {
+  const { commentRows, headerRows, skipInitialSpace } = dialect;
+  const rows = Array.isArray(commentRows) ? commentRows : [];
+  if (!rows.every((row, at) => row === at + 1))
+    note("dialect.commentRows other than the first have no counterpart and are left out");
+  const [headerRow] = Array.isArray(headerRows) ? headerRows : [];
+  return defined({
+    quote: textOf(dialect["quoteChar"]),
+    escape: textOf(dialect["escapeChar"]),
+    comment: textOf(dialect["commentChar"]),
+    skipRows:
+      rows.length > 0 ? rows.length : typeof headerRow === "number" ? headerRow - 1 : undefined,
+    trim: skipInitialSpace === true ? "start" : undefined,
+  }) as Partial<Dialect>;
 }
 
 function field(
@@ -140,6 +174,7 @@ export function fromFrictionless(document: unknown, note: Note): ImportedTable {
     description: textOf(resource["description"]),
     separator: textOf(dialect["delimiter"]),
     header: typeof dialect["header"] === "boolean" ? dialect["header"] : undefined,
+    dialect: readDialect(dialect, note),
     properties: fromColumns(fields.map((field, at) => column(field, at, missing, note))),
   };
 }
@@ -153,7 +188,10 @@ const CARRIED = {
       "bytes hash fields rows stats",
   ),
   schema: names("$schema profile name title description dialect fields missingValues"),
-  dialect: names("$schema delimiter header"),
+  dialect: names(
+    "$schema delimiter header quoteChar doubleQuote escapeChar commentChar commentRows headerRows " +
+      "skipInitialSpace lineTerminator",
+  ),
   field: names(
     `name title description type format rdfType constraints missingValues trueValues ` +
       `falseValues ${ARRAY}`,

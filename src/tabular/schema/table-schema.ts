@@ -1,5 +1,13 @@
 /** The schema of a table: its keywords, how it is read, and its inspection for mistakes. */
 import { TabularError } from "../limits.js";
+import {
+  type Dialect,
+  dialectProblem,
+  PLAIN_DIALECT,
+  separatedBy,
+  type Trim,
+  TRIMS,
+} from "../reader/dialect.js";
 import { exactJsonText, parseExactJson } from "./exact-json.js";
 
 type Kind = "number" | "positive" | "count" | "text" | "boolean" | "list" | "pattern" | "any";
@@ -177,8 +185,11 @@ export interface TableSchema {
   required: string[];
   /** Texts of cells without a value; `undefined` when the schema states none. */
   missingValues: readonly string[] | undefined;
-  /** Empty when the schema gives none: such a schema can be shown but not applied to text. */
-  separator: string;
+  /**
+   * How its tables are written. The separator is empty when the schema gives none: such a schema can
+   * be shown but not applied to text.
+   */
+  dialect: Dialect;
   header: boolean;
 }
 
@@ -226,7 +237,7 @@ export function readSchema(document: unknown): TableSchema {
     missingValues: missingValuesOf(document, () =>
       refuse("the schema's missingValues must be an array of texts"),
     ),
-    separator: separatorOf(document),
+    dialect: readDialect(document),
     header: header === true,
   };
 }
@@ -248,9 +259,70 @@ export function typeOf(written: unknown): { type: unknown; nullable: boolean } {
   return { type: written.find((type) => type !== "null"), nullable: true };
 }
 
-function separatorOf({ seperator, separator }: Record<string, unknown>): string {
-  const given = seperator ?? separator ?? "";
-  return typeof given === "string" ? given : refuse("the schema's seperator must be text");
+/** Keys of a schema, and options of commands, that say how a table is written. */
+interface DialectKeys {
+  separator?: string | undefined;
+  commentPrefix?: string | null | undefined;
+  skipRows?: number | null | undefined;
+  quoteChar?: string | null | undefined;
+  escapeChar?: string | null | undefined;
+  trim?: Trim | null | undefined;
+}
+
+/** What a schema says of how its tables are written. @throws TabularError `SCHEMA` */
+export function statedDialect(document: DialectKeys & { seperator?: unknown }): Partial<Dialect> {
+  const character = (
+    key: "quoteChar" | "escapeChar" | "commentPrefix",
+  ): string | null | undefined => {
+    const value: unknown = document[key];
+    if (value === undefined || typeof value === "string") return value === "" ? null : value;
+    return value === null ? null : refuse(`the schema's ${key} must be text`);
+  };
+  const { skipRows, trim } = document;
+  const separator = document.seperator ?? document.separator ?? undefined;
+  if (separator !== undefined && typeof separator !== "string")
+    return refuse("the schema's seperator must be text");
+  if (!isAbsent(skipRows) && !fits.count(skipRows))
+    return refuse(`the schema's skipRows must be ${EXPECTED.count}`);
+  if (!isAbsent(trim) && !TRIMS.includes(trim))
+    return refuse(`the schema's trim must be one of ${TRIMS.join(", ")}`);
+  const stated = {
+    separator: separator === undefined ? undefined : unescapeSeparator(separator),
+    quote: character("quoteChar"),
+    escape: character("escapeChar"),
+    comment: character("commentPrefix"),
+    skipRows: skipRows ?? undefined,
+    trim: trim ?? undefined,
+  };
+  return Object.fromEntries(
+    Object.entries(stated).filter(([, value]) => value !== undefined),
+  );
+}
+
+const isAbsent = (value: unknown): value is null | undefined =>
+  value === undefined || value === null;
+
+function readDialect(document: Record<string, unknown>): Dialect {
+  const dialect = { ...separatedBy(""), ...statedDialect(document) };
+  const problem = dialectProblem(dialect);
+  return problem === undefined ? dialect : refuse(`the schema cannot be applied: ${problem}`);
+}
+
+/** The keys of a schema that say how a table is written, where that is not as RFC 4180 says. */
+export function dialectKeys({
+  quote,
+  escape,
+  comment,
+  skipRows,
+  trim,
+}: Dialect): Omit<DialectKeys, "separator"> {
+  return {
+    ...(comment === null ? {} : { commentPrefix: comment }),
+    ...(skipRows === 0 ? {} : { skipRows }),
+    ...(quote === PLAIN_DIALECT.quote ? {} : { quoteChar: quote }),
+    ...(escape === null ? {} : { escapeChar: escape }),
+    ...(trim === "none" ? {} : { trim }),
+  };
 }
 
 /** Reads one property. @throws TabularError `SCHEMA` */
@@ -359,9 +431,9 @@ export function newSchemaDocument(given: {
   id: string;
   name: string;
   description: string;
-  separator: string;
+  dialect: Dialect;
   header: boolean;
-}): SchemaDocument {
+}): SchemaDocument & Omit<DialectKeys, "separator"> {
   return {
     "@context": { "@vocab": "https://schema.org/", EVI: "https://w3id.org/EVI#" },
     "@id": given.id,
@@ -372,8 +444,9 @@ export function newSchemaDocument(given: {
     type: "object",
     additionalProperties: true,
     required: [],
-    seperator: given.separator,
-    separator: given.separator,
+    seperator: given.dialect.separator,
+    separator: given.dialect.separator,
+    ...dialectKeys(given.dialect),
     header: given.header,
     examples: [],
   };
@@ -471,7 +544,7 @@ export function inspectSchema(
           `(${JSON.stringify(separator)}) differ: the first is used here, the second by other ` +
           "clients; give both the same value",
       );
-    if (unescapeSeparator(schema.separator) === "")
+    if (schema.dialect.separator === "")
       warn("NO_SEPARATOR", "the schema gives no separator: only Parquet can be checked with it");
     const names = new Set((properties ?? []).map(([name]) => name));
     for (const name of schema.required)
