@@ -31,7 +31,7 @@ const SECTIONS: readonly (readonly [title: string, names: RegExp])[] = [
     "Search and statistics",
     named("Search.* TextPart ScorePart ScoreReason RecordStatistics.* KindCount OwnerCount"),
   ],
-  ["Evidence", named("Evidence.* HiddenEvidence Impact SupportPath AssertedBy Direction")],
+  ["Evidence", named("Evidence.* HiddenEvidence Impact Origin.* SupportPath AssertedBy Direction")],
   [
     "Formats, content and previews",
     named(

@@ -36,12 +36,13 @@ import { homeRoutes } from "./pages/home.js";
 import { groupsRoute } from "./pages/my/groups.js";
 import { overviewRoute } from "./pages/my/overview.js";
 import { profileRoute } from "./pages/my/profile.js";
-import { recordsRoute } from "./pages/my/records.js";
+import { recordRoutes } from "./pages/my/records.js";
 import { uploadsRoute } from "./pages/my/uploads.js";
 import { crateRoutes } from "./pages/record/crate.js";
 import { filesRoutes, previewRoutes } from "./pages/record/files.js";
 import { historyRoutes, tombstonePage } from "./pages/record/history.js";
 import { referenceRoutes, relatedRoutes } from "./pages/record/related.js";
+import { shareRoutes } from "./pages/record/share.js";
 import { reserveRoutes } from "./pages/reserve.js";
 import { searchRoutes } from "./pages/search.js";
 import { uploadRoutes } from "./pages/upload.js";
@@ -58,13 +59,14 @@ const ROUTES: readonly Route[] = [
   ...relatedRoutes,
   ...referenceRoutes,
   overviewRoute,
-  recordsRoute,
+  ...recordRoutes,
   uploadsRoute,
   groupsRoute,
   profileRoute,
   ...adminRoutes,
   ...newRoutes,
   ...reserveRoutes,
+  ...shareRoutes,
   ...editRoutes,
   ...uploadRoutes,
   ...evidenceRoutes,

@@ -160,7 +160,7 @@ describe.skipIf(!CHROMIUM)("the page of one's own records in a browser", () => {
     expect(await page.textContent("main form")).toContain(name);
     if (field !== null) {
       const input = page.locator(`[name=${field}]`);
-      await input.fill(group);
+      await (field === "owner" ? input.selectOption(group) : input.fill(group));
       await input.press("Enter");
     }
     await page.waitForTimeout(300);

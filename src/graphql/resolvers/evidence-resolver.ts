@@ -40,6 +40,8 @@ import {
   type ShownEdge,
 } from "../../services/evidence/formats.js";
 import { type DrawnEvidence, drawEvidence } from "../../services/evidence/picture/drawing.js";
+import { type Origin, originOf, sentenceOf } from "../../services/evidence/origin.js";
+import { drawBadge } from "../../services/evidence/picture/badge.js";
 import { requestBuild } from "../../services/evidence/stored/build.js";
 import {
   evidenceDeps,
@@ -294,6 +296,58 @@ class SupportPathType {
   @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
 }
 
+@ObjectType("OriginPart", {
+  description: "A part of a sentence: words, or the name of a record.",
+  simpleResolvers: true,
+})
+class OriginPartType {
+  @Field({ description: "The part as text." }) text!: string;
+  @Field(() => ID, { nullable: true, description: "The record that the text names." })
+  id!: string | null;
+}
+@ObjectType("OriginSoftware", { description: "Software that took part.", simpleResolvers: true })
+class OriginSoftwareType {
+  @Field(() => ID, { description: "Its record." }) id!: string;
+  @Field({ description: "What people call it." }) name!: string;
+}
+@ObjectType("Origin", {
+  description: "Where a record came from: a sentence written from its evidence, and numbers.",
+  simpleResolvers: true,
+})
+class OriginType {
+  @Field(() => ID, { description: "The record." }) id!: string;
+  @Field({ description: "One sentence; empty where nothing is stated about the origin." })
+  sentence!: string;
+  @Field(() => [OriginPartType], { description: "The same in parts, so that names can be links." })
+  parts!: OriginPartType[];
+  @Field(() => Int, { description: "Records that support it, directly or through others." })
+  supporting!: number;
+  @Field(() => Int, { description: "Activities that it came from." }) activities!: number;
+  @Field(() => Int, {
+    description:
+      "Data, files, models and samples that it came from, and references to missing ones.",
+  })
+  inputs!: number;
+  @Field(() => Int, { description: "Those that are described here." }) inputsHere!: number;
+  @Field(() => Int, {
+    description: "Files of the record and of what supports it whose bytes were brought here.",
+  })
+  files!: number;
+  @Field(() => Int, {
+    description: "Those that are stored, with the hashes that they had when they came.",
+  })
+  filesIntact!: number;
+  @Field(() => Int, { description: "Those that were found damaged." }) filesDamaged!: number;
+  @Field(() => [OriginSoftwareType], { description: "Software that took part." })
+  software!: OriginSoftwareType[];
+  @Field(() => Int, { description: "Statements that only third parties make." })
+  thirdParty!: number;
+  @Field({ description: "More supports the record than was read: numbers are at least so large." })
+  truncated!: boolean;
+  @Field({ description: "A badge for other sites, as SVG." }) badge!: string;
+  @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
+}
+
 export type Asked = Omit<EvidenceRequest, "limit"> & { limit?: number };
 
 @ArgsType()
@@ -430,6 +484,10 @@ export class EvidenceResolver {
   draw(request: Asked, { deps }: Context): Promise<DrawnEvidence> {
     return drawEvidence(deps, request, { form: "file", base: deps.baseUrl() });
   }
+  /** @throws ServiceError as {@link query} */
+  origin(ark: Ark, { deps }: Context): Promise<Origin> {
+    return originOf(ark, deps);
+  }
   async exported(graph: EvidenceGraph, format: EvidenceFormat): Promise<string> {
     return EVIDENCE_FORMATS[format].write(graph);
   }
@@ -565,6 +623,26 @@ export class EvidenceResolver {
         : await this.exported(graph, format);
     budget.weigh(text.length);
     return text;
+  }
+
+  @Query(() => OriginType, {
+    name: "origin",
+    description:
+      "Where a record came from, in a sentence and in numbers. The 120 nearest records are read.",
+  })
+  async originFor(
+    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
+    @Ctx() context: Context,
+  ): Promise<OriginType> {
+    const origin = await this.origin(askedArk(id), context);
+    const { "@id": stored, phrases, ...facts } = origin;
+    return {
+      id: stored,
+      sentence: sentenceOf(origin),
+      parts: phrases,
+      badge: drawBadge(origin),
+      ...facts,
+    };
   }
 
   @Query(() => ImpactType, { description: "What a record supports, counted by kind and by owner." })

@@ -29,10 +29,12 @@ import {
   RecordPageDocument,
   type RecordPageQuery,
 } from "../../documents.js";
-import { countText, kindText, labelOf, shortened, sizeText } from "../../words.js";
+import { countText, kindText, labelOf, licenceText, shortened, sizeText } from "../../words.js";
 import { Markdown } from "../../markdown.js";
 import type { Page, PageRequest } from "../../page.js";
 import { recordPath, withQuery } from "../../paths.js";
+import { DoneNotice, OwnerActions, PublishButton } from "./owner.js";
+import { OriginLine, OriginSentence } from "./origin.js";
 import { Access, People, type Stored } from "./access.js";
 import { Contents, Datasheet, OwnPage, Scorecard } from "./crate.js";
 import { Cite, Details, headData, Metadata, withUrls } from "./details.js";
@@ -94,6 +96,7 @@ export async function recordPage(
         holdings={answer.holdings}
         contents={answer.contents}
         subcrates={answer.subcrates}
+        origin={answer.origin}
         picture={drawing?.drawn}
         past={pastOf(request, answer.record!)}
       />
@@ -140,6 +143,7 @@ interface BodyProps {
   holdings: RecordPageQuery["holdings"];
   contents: RecordPageQuery["contents"];
   subcrates: RecordPageQuery["subcrates"];
+  origin: RecordPageQuery["origin"];
   picture: DrawnPicture | undefined;
   landmarks: Landmarks;
   document: JsonObject;
@@ -163,10 +167,10 @@ function Body(props: BodyProps) {
   const files = filesOf(record);
   const crate = crateOf(record);
   const isAgent = AGENTS.has(kind);
-  const drawn = (props.picture?.nodes.length ?? 0) > 1;
   return (
     <>
       <Crumb record={record} kind={kind} />
+      <DoneNotice done={record.mayChange ? props.request.query.get("done") : null} />
       <Head {...props} files={files.length} />
       {past !== null && (
         <Notice tone="warning">
@@ -177,9 +181,7 @@ function Body(props: BodyProps) {
       )}
       <ArchivedNotice record={record} />
       {crate && <CrateParts record={record} crate={crate} />}
-      {(hasProvenance(record) || drawn || STATES_ORIGIN.has(kind)) && (
-        <Provenance record={record} picture={props.picture} />
-      )}
+      <Origin {...props} />
       <div class="columns record">
         <div>
           <Preview id={record.id} name={props.title} preview={previewOf(record)} />
@@ -212,6 +214,28 @@ function Body(props: BodyProps) {
         </aside>
       </div>
     </>
+  );
+}
+
+/** Where the record came from: in a sentence, in facts and as a picture. */
+function Origin({ record, kind, origin, picture }: BodyProps) {
+  const drawn = (picture?.nodes.length ?? 0) > 1;
+  if (!hasProvenance(record) && !drawn && !STATES_ORIGIN.has(kind)) return null;
+  const score = crateOf(record)?.score;
+  return (
+    <Provenance record={record} picture={picture}>
+      {origin && (
+        <>
+          <OriginSentence origin={origin} />
+          <OriginLine
+            id={record.id}
+            origin={origin}
+            licence={licenceOf(record)}
+            score={score ? scoreText(score) : null}
+          />
+        </>
+      )}
+    </Provenance>
   );
 }
 
@@ -301,6 +325,13 @@ function Crumb({ record, kind }: { record: PageRecord; kind: KindName }) {
   );
 }
 
+/** A licence in few words; one that is an address of another kind stands in the head. */
+function licenceOf({ license }: PageRecord): string | null {
+  const stated = license?.trim() ?? "";
+  const text = stated === "" ? null : licenceText(stated);
+  return text !== null && /^https?:/i.test(text) ? "licence stated" : text;
+}
+
 const browsePath = (kind: KindName): string => `/browse/${kind}`;
 
 function Head(props: BodyProps & { files: number }) {
@@ -310,6 +341,9 @@ function Head(props: BodyProps & { files: number }) {
   const creators = record.creators.filter(({ name }) => name !== null);
   const license = record.license?.trim() ?? "";
   const crate = crateOf(record);
+  const editable = record.mayChange && request.viewer !== null && kind !== "user";
+  // Groups and organizations are not published.
+  const mine = editable && !AGENTS.has(kind);
   const parts: ComponentChildren[] = [<KindLabel kind={record.kind} />];
   if (creators.length > 0)
     parts.push(
@@ -348,7 +382,8 @@ function Head(props: BodyProps & { files: number }) {
           </>
         ))}
       </p>
-      <div class="actions">
+      <div class={mine && record.publicationStatus === "DRAFT" ? "actions draft" : "actions"}>
+        {mine && <PublishButton record={record} />}
         {crate ? (
           <CrateDownloads
             addresses={crate.addresses}
@@ -372,7 +407,13 @@ function Head(props: BodyProps & { files: number }) {
             Cite
           </a>
         )}
-        {record.mayChange && request.viewer && kind !== "user" && (
+        {!AGENTS.has(kind) && (
+          <a class="button secondary" href={recordPath(record.id, "share")}>
+            Share
+          </a>
+        )}
+        {mine && <OwnerActions record={record} kind={kind} />}
+        {editable && !mine && (
           <a class="button secondary" href={recordPath(record.id, "edit")}>
             Edit
           </a>
@@ -471,7 +512,7 @@ function About({ record, landmarks, document }: BodyProps) {
   const content = contentOf(record);
   const version = textMember(document, "version");
   return (
-    <div class="panel">
+    <div class="panel" id="about">
       <h2>About</h2>
       <Facts
         rows={[
