@@ -79,8 +79,7 @@ export const SETTINGS = {
   DATABASE_POOL: setting(
     whole(5, 1000),
     10,
-    "Most connections of this process to the database, four of them for writes; two more " +
-      "serve the graph index.",
+    "Most connections of this process to the database, four of them for writes.",
   ),
   DATABASE_TIMEOUT: setting(
     duration,

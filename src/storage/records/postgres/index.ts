@@ -53,10 +53,10 @@ import type {
   SubmissionPage,
   SubmissionStore,
 } from "../port/submissions.js";
-import { Feed } from "../threads.js";
 import { AccountReads, Credentials, SubmissionReads } from "./accounts.js";
 import { QuadsRewrites, Scores, Vectors } from "./derived.js";
 import { LinkReads, ListReads, SelectionReads } from "./lists.js";
+import { Feed } from "./feed.js";
 import { Leases, Registration, Watch } from "./nodes.js";
 import { CrateUseReads, ObjectReads, RecordReads } from "./reads/records.js";
 import { migrate } from "./schema.js";
@@ -109,14 +109,13 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     writing: Database,
     writer: Writer,
     watch: Watch,
-    feed: Feed,
     registration: Registration,
   ) {
     this.#database = database;
     this.#writing = writing;
     this.#writer = writer;
     this.#watch = watch;
-    this.#feed = feed;
+    this.#feed = new Feed(database);
     this.#registration = registration;
 
     this.#records = new RecordReads(database);
@@ -301,7 +300,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   };
 
   close = async (): Promise<void> => {
-    await Promise.all([this.#feed.close(), this.#writer.close()]);
+    this.#feed.close();
+    await this.#writer.close();
     await this.#watch.close();
     await this.#registration.end();
     await Promise.all([this.#database.close(), this.#writing.close()]);
@@ -363,10 +363,5 @@ export async function openPostgresRecordStore(
     skew: () => watch.skew,
     done: (sequence) => watch.receive(sequence),
   });
-  const feed = new Feed(
-    "src/storage/records/postgres/feed-thread",
-    { url, timeout, connectTimeout },
-    log,
-  );
-  return new PostgresRecordStore(database, writing, writer, watch, feed, registration);
+  return new PostgresRecordStore(database, writing, writer, watch, registration);
 }
