@@ -145,9 +145,9 @@ async function statementsOf(bytes: Buffer, root: string): Promise<Set<string>> {
     ),
   );
   const [crate] = descriptions;
-  const minted = scopes.get(crate!)!.of(crate!.root.id);
+  const minted = scopes.get(crate)!.of(crate.root.id);
   const here = (id: string, description: typeof crate) => {
-    const scope = scopes.get(description!)!;
+    const scope = scopes.get(description)!;
     const found = scope.reference(id);
     return minted.rule !== "refused" && found.startsWith(minted.ark)
       ? root + found.slice(minted.ark.length)
