@@ -127,7 +127,7 @@ export const evidenceOperations: Handlers = {
     sendJson(req, res, await evidence.build(asked, context), FRESH);
   },
   evidence_build_status: async ({ req, res, params, context }) => {
-    sendJson(req, res, await submissions.submission(params["submissionUUID"]!, context), FRESH);
+    sendJson(req, res, await submissions.submission(params.submissionUUID, context), FRESH);
   },
   evidence_impact: async (request) => {
     sendJson(

@@ -42,7 +42,7 @@ async function converted(
 
 export const ontologyOperations: Handlers = {
   ontology: async ({ req, res, params }) => {
-    const name = params["name"]!;
+    const name = params.name;
     const headers = { "Cache-Control": "public, max-age=3600", Vary: "Accept" };
     if (name === "context") {
       const bytes = await readFile(join(packageRoot, "ontology", "context.jsonld"));

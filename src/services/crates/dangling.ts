@@ -45,8 +45,10 @@ export async function danglingReferences(
     "Looking for references that lead nowhere",
     "ask for fewer with first",
   );
-  const items = await described(deps, links.slice(0, limit));
-  return links.length > limit ? { items, next: links[limit - 1]!.position } : { items };
+  const shown = links.slice(0, limit);
+  const items = await described(deps, shown);
+  const last = links.length > limit ? shown.at(-1) : undefined;
+  return last ? { items, next: last.position } : { items };
 }
 
 /** How many there are in all. @throws as {@link danglingReferences} */

@@ -103,13 +103,13 @@ export function textIn(cell: string): string {
   return text.includes("\\")
     ? text.replaceAll(
         ESCAPE,
-        (_, named: string, short?: string, long?: string) =>
-          ESCAPED[named] ?? String.fromCodePoint(Number.parseInt((short ?? long)!, 16)),
+        (escape: string, named: string) =>
+          ESCAPED[named] ?? String.fromCodePoint(Number.parseInt(escape.slice(2), 16)),
       )
     : text;
 }
 
-const ESCAPE = /\\([tbnrf"'\\]|u([\dA-Fa-f]{4})|U([\dA-Fa-f]{8}))/g;
+const ESCAPE = /\\([tbnrf"'\\]|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8})/g;
 const ESCAPED: Readonly<Record<string, string>> = {
   t: "\t",
   b: "\b",

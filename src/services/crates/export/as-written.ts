@@ -10,7 +10,7 @@ import { step } from "../../../model/json/pointer.js";
 import { GraphScanner } from "../../../model/json/scan.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
 import type { Deps } from "../../deps.js";
-import { Findings } from "../findings.js";
+import { Findings, pick } from "../findings.js";
 import { type IdScope, scopeOf } from "../identifiers/identify.js";
 import {
   type CrateDescription,
@@ -123,9 +123,7 @@ async function byIdentifier(
 
 /** The parts of an entity that decide what it is called. */
 function outlineOf(value: JsonObject): JsonObject {
-  const outline: JsonObject = {};
-  for (const key of ["@id", "@type", "about", "schema:about", "conformsTo"])
-    if (Object.hasOwn(value, key)) outline[key] = value[key]!;
+  const outline = pick(value, ["@id", "@type", "about", "schema:about", "conformsTo"]);
   const inside = embeddedEntities({ id: "", pointer: "", value });
   if (inside.length > 0)
     outline["@included"] = inside.map(({ id }): JsonObject => ({ "@id": id, "@type": "Thing" }));

@@ -8,7 +8,7 @@ import { FALLBACK_VOCABULARY, oneSpelling } from "../../../rdf/terms.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import type { Deps } from "../../deps.js";
 import { parseDocument } from "../../records/view.js";
-import { objectFrom } from "../findings.js";
+import { objectFrom, pick } from "../findings.js";
 import { mergeEntities } from "../identifiers/rewrite.js";
 import {
   DESCRIPTOR,
@@ -182,9 +182,9 @@ function madeContext(root: JsonValue | undefined): { context: JsonValue; conform
   const isWhole =
     version !== undefined ||
     (parts.length === 1 && isObject(only) && typeof only["@vocab"] === "string");
-  const all = isWhole ? parts : [`${SPECIFICATION}${VERSION}/context`, ...parts];
+  const whole = parts.length === 1 && only !== undefined ? only : parts;
   return {
-    context: all.length === 1 ? all[0]! : all,
+    context: isWhole ? whole : [`${SPECIFICATION}${VERSION}/context`, ...parts],
     conformsTo: SPECIFICATION + (version ?? VERSION),
   };
 }
@@ -270,8 +270,9 @@ export class CrateContext {
         parts.length > shared.length &&
         shared.every((part, index) => isDeepStrictEqual(part, parts[index]));
       const own = parts.slice(shared.length);
+      const [first] = own;
       if (goesOn && meansAlike(entity, context, [...listOf(this.whole), ...own]))
-        return own.length === 1 ? own[0]! : own;
+        return own.length === 1 ? first : own;
     }
     return parts.length === 0 ? null : [null, ...parts];
   }
@@ -491,9 +492,7 @@ class Writer {
     if (Array.isArray(value)) return value.map((item) => this.value(key, item));
     if (!isObject(value) || Object.hasOwn(value, "@value"))
       return key === "@id" && typeof value === "string" ? (this.#paths.get(value) ?? value) : value;
-    const entries = this.#outdated?.has(value)
-      ? [["@id", value["@id"]!] as const]
-      : Object.entries(value);
+    const entries = Object.entries(this.#outdated?.has(value) ? pick(value, ["@id"]) : value);
     return objectFrom(
       entries.map(([name, inner]): [string, JsonValue] => [name, this.value(name, inner)]),
     );
@@ -579,10 +578,8 @@ async function summariesOf(
     if (!record || record.tombstone) continue;
     const document = parseDocument(record.document);
     const names = Object.keys(said).filter((name) => Object.hasOwn(document, name));
-    const among = (all: JsonObject): JsonObject =>
-      objectFrom(names.map((name): [string, JsonValue] => [name, all[name]!]));
     const id = entityUrl(record, document) ?? ark;
-    summaries.set(ark, { id, outer: among(said), own: among(document) });
+    summaries.set(ark, { id, outer: pick(said, names), own: pick(document, names) });
   }
   return summaries;
 }
@@ -915,9 +912,10 @@ async function outdatedIn(
   { known }: EntityNames,
   documentOf: DocumentOf,
 ): Promise<ReadonlySet<JsonObject> | undefined> {
-  const inside = entitiesInside(document).flatMap(({ id, value }) =>
-    known.has(id) ? [{ ark: known.get(id)!, value }] : [],
-  );
+  const inside = entitiesInside(document).flatMap(({ id, value }) => {
+    const ark = known.get(id);
+    return ark === undefined ? [] : [{ ark, value }];
+  });
   if (inside.length === 0) return undefined;
   const outdated = new Set<JsonObject>();
   for (let start = 0; start < inside.length; start += COMPARED) {

@@ -1,6 +1,7 @@
 /** Graphs of a crate's entities. What is invalid JSON-LD is repaired or left out, with a finding. */
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { step } from "../../../model/json/pointer.js";
+import { pairs } from "../../../pairs.js";
 import { ContextLimit } from "../../../rdf/contexts.js";
 import type { GraphInput, RecordGraph } from "../../../rdf/emit.js";
 import type { SoundContexts } from "../../../rdf/graph.js";
@@ -46,7 +47,7 @@ export async function graphsFor(
       ),
       { ...placeOf(entity), pointer: "/@context" },
     );
-    for (const [index, draft] of group.entries()) graphs.set(draft, found[index]!);
+    for (const [draft, graph] of pairs(group, found)) graphs.set(draft, graph);
   }
   return graphs;
 }
@@ -106,8 +107,12 @@ async function repairedGraph(
 ): Promise<RecordGraph> {
   const { "@context": own, ...members } = input.document;
   const shared: JsonObject = own === undefined ? {} : { "@context": own };
-  const graphWith = async (document: JsonObject) =>
-    (await graphsOf(context, [{ ...input, document: { ...shared, ...document } }]))[0]!;
+  const graphWith = async (document: JsonObject) => {
+    const [graph = EMPTY] = await graphsOf(context, [
+      { ...input, document: { ...shared, ...document } },
+    ]);
+    return graph;
+  };
   if (
     await broken(graphWith({}), findings, { ...place, pointer: `${place.pointer ?? ""}/@context` })
   )

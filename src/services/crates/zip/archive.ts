@@ -54,7 +54,7 @@ function checkDirectory(
         { file: named.name.slice(0, 200) },
       );
     checkEntry(entry, place, findings);
-    const end = ends.get(entry)!;
+    const end = ends.get(entry) ?? directoryStart;
     if (entry.relativeOffsetOfLocalHeader + 30 + entry.fileNameLength + entry.compressedSize > end)
       findings.error(
         "MEMBER_OVERLAP",

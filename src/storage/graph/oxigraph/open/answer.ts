@@ -62,7 +62,7 @@ function* rowEnds(text: string, format: string, from: number): Generator<number>
 function* jsonEnds(text: string, from: number): Generator<number> {
   let depth = 0;
   for (let at = from; at < text.length; at++) {
-    const character = text[at]!;
+    const character = text[at];
     if (character === '"') {
       for (at++; text[at] !== '"'; at++) if (text[at] === "\\") at++;
     } else if (character === "{") {
@@ -81,7 +81,7 @@ function* jsonEnds(text: string, from: number): Generator<number> {
 function* csvEnds(text: string, from: number): Generator<number> {
   let quoted = false;
   for (let at = from; at < text.length; at++) {
-    const character = text[at]!;
+    const character = text[at];
     if (character === '"') quoted = !quoted;
     else if (character === "\n" && !quoted) yield at + 1;
   }
