@@ -53,7 +53,7 @@ const SECTIONS: readonly (readonly [title: string, names: RegExp])[] = [
   ["Accounts and service", named("User Account AccessToken Token Health.* RegistryFigures")],
   [
     "Inputs and payloads of mutations",
-    named(".*Input .*Patch .*Payload .*Outcome .*OutcomeError .*Change"),
+    named(".*Input .*Patch .*Payload .*Outcome .*OutcomeError .*Change Warning.*"),
   ],
   ["Scalars", named("BigInt Date DateTime JSON Upload")],
 ];

@@ -426,6 +426,23 @@ it("an unknown identifier is null; one of another kind, or none, is an error as 
       extensions: { code: "NOT_FOUND" },
     },
   ]);
+  const empty = await server.graphql(`{ record(id: "") { id } }`);
+  expect(empty.body.errors![0]!.message).toMatch(/^An empty identifier is not an ARK/);
+});
+
+it("a body that is nested too deep names the beginning and the end of its place", async () => {
+  const deep = "[".repeat(300) + "]".repeat(300);
+  for (const [text, start] of [
+    [`{"query": "{ me { id } }", "variables": {"a": ${deep}}}`, ["variables", "a", 0]],
+    [deep, ["request", 0, 0]],
+  ] as const) {
+    const { status, body } = await server.request<{
+      errors: { extensions: { detail: { loc: (string | number)[]; type: string }[] } }[];
+    }>("POST", "/graphql", { headers: { "Content-Type": "application/json" }, body: text });
+    const [{ loc, type }] = body.errors[0]!.extensions.detail as [{ loc: string[]; type: string }];
+    expect([status, type, loc.slice(0, 3)]).toEqual([422, "too_deep", start]);
+    expect(loc.length).toBeLessThan(25);
+  }
 });
 
 it("node finds submissions and access tokens of the caller, and of nobody else", async () => {

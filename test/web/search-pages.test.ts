@@ -43,6 +43,12 @@ describe("the pages that find records", () => {
     expect(narrowed.text).not.toContain("Zebra plate 00");
   });
 
+  test("slashes at the end of an address do not count", async () => {
+    for (const path of ["/search/?q=zebra", "/search//?q=zebra", "/search///?q=zebra"])
+      expect((await get(path)).text, path).toContain("26 records");
+    expect((await get("/help//")).status).toBe(200);
+  });
+
   test("a condition that names a deleted record is shown by its identifier", async () => {
     const { body } = await server.request("POST", "/project", {
       token: ada.token,

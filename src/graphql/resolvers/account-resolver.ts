@@ -166,7 +166,7 @@ export class GroupResolver {
     @Ctx() context: Context,
   ): Promise<object> {
     const { record } = await this.addMember(changeOf(input), signedIn(context));
-    return writtenAs("group", record);
+    return writtenAs("group", record, context);
   }
 
   @Mutation(() => RemoveMemberPayload, {
@@ -178,7 +178,7 @@ export class GroupResolver {
     @Ctx() context: Context,
   ): Promise<object> {
     const { record } = await this.removeMember(changeOf(input), signedIn(context));
-    return writtenAs("group", record);
+    return writtenAs("group", record, context);
   }
 }
 

@@ -59,7 +59,7 @@ import {
   inputOf,
   nounOf,
   optional,
-  recordPayload,
+  statedPayload,
   required,
   writtenAs,
 } from "./types/mutations.js";
@@ -185,7 +185,7 @@ function writable(
     [noun]: document,
     expectedRevision,
   });
-  const payload = (verb: string) => recordPayload(`${verb}${typeName}`, noun, NODE_TYPES[kind]);
+  const payload = (verb: string) => statedPayload(`${verb}${typeName}`, noun, NODE_TYPES[kind]);
   const [Created, Updated, Replaced] = [payload("create"), payload("update"), payload("replace")];
   const documentIn = (input: Record<string, unknown>, { deps }: Context): JsonObject =>
     documentOf(
@@ -206,7 +206,7 @@ function writable(
     ): Promise<object> {
       resolver.assertMayCreate(context);
       const write = () => resolver.create(documentIn(input, context), context);
-      return written(write, ["input", noun]);
+      return written(write, ["input", noun], context);
     }
 
     @Mutation(() => Updated, {
@@ -224,12 +224,12 @@ function writable(
         const patch = patchOf(kind, input.patch, context.deps.config.MAX_JSON_DEPTH);
         return records.update(ark, patch, options, signed);
       };
-      return written(write, ["input", "patch"]);
+      return written(write, ["input", "patch"], context);
     }
 
     @Mutation(() => Replaced, {
       name: `replace${typeName}`,
-      description: "Replaces the whole record: absent fields get their default or are removed.",
+      description: "Replaces the whole record: absent fields get defaults or go.",
     })
     replace(
       @Arg("input", () => ReplaceInput) input: Record<string, unknown>,
@@ -238,12 +238,16 @@ function writable(
       const signed = signedIn(context);
       const revision = (input["expectedRevision"] as number | null) ?? undefined;
       const write = () => resolver.replace(documentIn(input, context), revision, signed);
-      return written(write, ["input", noun]);
+      return written(write, ["input", noun], context);
     }
   }
   /** The payload of a write, whose errors name members of the argument `at`. */
-  async function written(write: () => Promise<RecordView>, at: string[]): Promise<object> {
-    return writtenAs(noun, (await placed(at, write, kind)).record);
+  async function written(
+    write: () => Promise<RecordView>,
+    at: string[],
+    context: Context,
+  ): Promise<object> {
+    return writtenAs(noun, (await placed(at, write, kind)).record, context);
   }
   return WritableFields;
 }

@@ -61,6 +61,7 @@ import {
   optional,
   recordPayload,
   required,
+  statedPayload,
   withdrawal,
   writtenAs,
 } from "./types/mutations.js";
@@ -386,7 +387,7 @@ export const statusOf = ({
   reason,
   successor,
 });
-const UpdateRecordPayload = recordPayload("updateRecord", "record", RecordNode);
+const UpdateRecordPayload = statedPayload("updateRecord", "record", RecordNode);
 
 /**
  * Records of any kind by identifier. REST calls the methods that take an options object as well.
@@ -532,7 +533,7 @@ export class RecordResolver {
       assertStorable(patch, context.deps.config.MAX_JSON_DEPTH);
       const options = { expectedRevision: input.expectedRevision ?? undefined };
       const { record } = await this.update(askedArk(input.id), { merge: patch }, options, signed);
-      return writtenAs("record", record);
+      return writtenAs("record", record, context);
     });
   }
 
@@ -592,7 +593,7 @@ export class RecordResolver {
       successor,
     };
     await this.remove(ark, options, signed);
-    return writtenAs("record", await stateAfter(context.deps, ark));
+    return writtenAs("record", await stateAfter(context.deps, ark), context);
   }
 
   @FieldResolver(() => RecordNode, {
@@ -747,6 +748,6 @@ export class PublicationResolver {
       expected ?? undefined,
       signedIn(context),
     );
-    return writtenAs("record", await stateAfter(context.deps, askedArk(ark)));
+    return writtenAs("record", await stateAfter(context.deps, askedArk(ark)), context);
   }
 }

@@ -170,7 +170,7 @@ const texts = (value: JsonValue | undefined): string[] =>
 
 /** Characters of all texts of a list: it is never null, so one that is longer would end the answer. */
 const MAX_CHARACTERS = 64 * 2 ** 10;
-const TRUNCATION_NOTE = ", the first 65,536 characters of them; the document has all";
+const TRUNCATION_NOTE = ", the first 65,536 characters; document has all";
 /** The first of the texts, while they are short enough together. */
 function within(texts: string[]): string[] {
   let length = 0;
@@ -330,7 +330,7 @@ const OTHER_NODES = {
 
 /** An object with an identifier that `node(id)` finds. */
 @InterfaceType("Node", {
-  description: "Anything with an identifier: a record, a submission, an access token, an account.",
+  description: "A record, a submission, an access token or an account.",
   resolveType: (value: object) =>
     value instanceof RecordNode
       ? value.typeName
@@ -379,7 +379,7 @@ export abstract class RecordNode extends Node {
   get kind(): KindName | null {
     return this.stored?.kind ?? null;
   }
-  @Field(() => [String], { description: `Types the record states${TRUNCATION_NOTE}.` })
+  @Field(() => [String], { description: `Types it states${TRUNCATION_NOTE}.` })
   get types(): string[] {
     return within([...texts(this.shown["@type"]), ...texts(this.shown["metadataType"])]);
   }
