@@ -18,6 +18,7 @@ import { Facts, Identifier, Keywords, Notice, Outside, Section, When } from "../
 import {
   KindLabel,
   Licence,
+  type Named,
   RecordCard,
   RecordLink,
   StatusBadge,
@@ -37,7 +38,7 @@ import { DoneNotice, OwnerActions, PublishButton } from "./owner.js";
 import { OriginLine, OriginSentence } from "./origin.js";
 import { Access, People, type Stored } from "./access.js";
 import { Contents, Datasheet, OwnPage, Scorecard } from "./crate.js";
-import { Cite, Details, headData, Metadata, withUrls } from "./details.js";
+import { Cite, Details, headData, Metadata, type Names, withUrls } from "./details.js";
 import { type FileOf, Files, FolderSection, Preview } from "./files.js";
 import {
   countOf,
@@ -81,7 +82,8 @@ export async function recordPage(
   const [answer, drawing] = await Promise.all([asking, nearby]);
   const document = parseDocument(view.bytes);
   const landmarks = landmarksOf({ ...view.record, document: view.bytes });
-  const title = nameText({ id, name: labelOfDocument(document) });
+  // A crate without a name is called as its archive, which the store knows.
+  const title = nameText({ id, name: labelOfDocument(document) ?? landmarks.name, kind });
   return {
     title,
     description: plainLine(shortened(landmarks.description ?? "", MAX_SUMMARY)) || null,
@@ -171,7 +173,7 @@ function Body(props: BodyProps) {
     <>
       <Crumb record={record} kind={kind} />
       <DoneNotice done={record.mayChange ? props.request.query.get("done") : null} />
-      <Head {...props} files={files.length} />
+      <Head {...props} names={names} files={files.length} />
       {past !== null && (
         <Notice tone="warning">
           This is revision {past} of {record.revision}.{" "}
@@ -334,8 +336,8 @@ function licenceOf({ license }: PageRecord): string | null {
 
 const browsePath = (kind: KindName): string => `/browse/${kind}`;
 
-function Head(props: BodyProps & { files: number }) {
-  const { request, record, landmarks, document, kind, title, files } = props;
+function Head(props: BodyProps & { names: Names; files: number }) {
+  const { request, record, landmarks, document, kind, title, files, names } = props;
   const { owner } = record;
   // Nobody is shown by an identifier where a name should be.
   const creators = record.creators.filter(({ name }) => name !== null);
@@ -357,7 +359,7 @@ function Head(props: BodyProps & { files: number }) {
         owned by <RecordLink record={owner} />
       </>,
     );
-  if (license !== "") parts.push(<Licence licence={license} />);
+  if (license !== "") parts.push(<Licence licence={license} known={knownAs(names, license)} />);
   return (
     <header class="record-head">
       <div class="over">
@@ -423,6 +425,12 @@ function Head(props: BodyProps & { files: number }) {
       <SearchHint {...props} />
     </header>
   );
+}
+
+/** The record that a URL or an identifier names, where one is known. */
+function knownAs(names: Names, stated: string): Named | undefined {
+  const known = names.get(stated);
+  return known && { id: known.id ?? stated, name: known.name, kind: known.kind };
 }
 
 /** Links to the parts of the page of a crate. */
