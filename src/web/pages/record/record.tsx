@@ -30,13 +30,21 @@ import {
   RecordPageDocument,
   type RecordPageQuery,
 } from "../../documents.js";
-import { countText, kindText, labelOf, licenceText, shortened, sizeText } from "../../words.js";
+import {
+  counted,
+  countText,
+  kindText,
+  labelOf,
+  licenceText,
+  shortened,
+  sizeText,
+} from "../../words.js";
 import { Markdown } from "../../markdown.js";
 import type { Page, PageRequest } from "../../page.js";
 import { recordPath, withQuery } from "../../paths.js";
 import { DoneNotice, OwnerActions, PublishButton } from "./owner.js";
 import { OriginLine, OriginSentence } from "./origin.js";
-import { Access, People, type Stored } from "./access.js";
+import { Access, People, type Stored, WhoReads } from "./access.js";
 import { Contents, Datasheet, OwnPage, Scorecard } from "./crate.js";
 import { Cite, Details, headData, Metadata, type Names, withUrls } from "./details.js";
 import { type FileOf, Files, FolderSection, Preview } from "./files.js";
@@ -390,7 +398,9 @@ function Head(props: BodyProps & { names: Names; files: number }) {
           <CrateDownloads
             addresses={crate.addresses}
             content={contentOf(record)}
-            files={crate.folder.size}
+            folder={crate.folder}
+            record={record}
+            signIn={request.viewer ? null : signInPath(request)}
           />
         ) : (
           <Access
@@ -401,6 +411,8 @@ function Head(props: BodyProps & { names: Names; files: number }) {
             signedIn={request.viewer !== null}
             here={request.req.url ?? "/"}
             contentUrl={textMember(document, "contentUrl")}
+            elsewhere={textMember(document, "codeRepository") ?? textMember(document, "url")}
+            isData={kind === "dataset" || kind === "datadownload"}
             files={files}
           />
         )}
@@ -460,26 +472,53 @@ function CrateParts({ record, crate }: { record: PageRecord; crate: CratePartsFr
 const scoreText = ({ totals }: NonNullable<CratePartsFragment["score"]>): string =>
   `${totals.met} of ${totals.total}`;
 
+const signInPath = ({ req }: PageRequest): string => withQuery("/signin", { to: req.url ?? "/" });
+
 interface CrateDownloadsProps {
   addresses: CratePartsFragment["addresses"];
   content: Stored | undefined;
-  /** Bytes of its files. */
-  files: number;
+  /** Its files and their bytes. */
+  folder: Pick<CratePartsFragment["folder"], "fileCount" | "size">;
+  record: PageRecord;
+  /** Where one signs in; null where one has. */
+  signIn: string | null;
 }
 
-function CrateDownloads({ addresses, content, files }: CrateDownloadsProps) {
+/** What one gets stands on the button: files, or the metadata alone. */
+function CrateDownloads({ addresses, content, folder, record, signIn }: CrateDownloadsProps) {
+  const hasFiles = folder.fileCount > 0 && folder.size > 0;
+  const size = <span class="size"> · {sizeText(folder.size)}</span>;
+  const files = counted(folder.fileCount, "file");
+  // Not whether its archive is stored: files of a crate are also there without it.
+  const mayRead = record.publicationStatus === "PUBLISHED" || record.mayChange;
+  if (hasFiles && mayRead)
+    return (
+      <>
+        <a class="button" href={addresses.current} download>
+          Download {files}
+          {size}
+        </a>
+        {addresses.uploaded !== null && content?.readable && (
+          <a class="button secondary" href={addresses.uploaded} download>
+            As it was uploaded
+            {content.size !== null && <span class="size"> · {sizeText(content.size)}</span>}
+          </a>
+        )}
+      </>
+    );
+  const isHidden = hasFiles && !mayRead;
   return (
     <>
-      <a class="button" href={addresses.current} download>
-        Download the crate
-        {files > 0 && content?.readable && <span class="size"> · {sizeText(files)} of files</span>}
-      </a>
-      {addresses.uploaded !== null && content?.readable && (
-        <a class="button secondary" href={addresses.uploaded} download>
-          As it was uploaded
-          {content.size !== null && <span class="size"> · {sizeText(content.size)}</span>}
+      {isHidden && signIn !== null && (
+        <a class="button" href={signIn}>
+          Sign in to download {files}
+          {size}
         </a>
       )}
+      <a class={isHidden ? "button secondary" : "button"} href={addresses.metadata} download>
+        Download the metadata
+      </a>
+      {isHidden && <WhoReads record={record} signedIn={signIn === null} />}
     </>
   );
 }
