@@ -345,15 +345,11 @@ function licenceOf({ license }: PageRecord): string | null {
 const browsePath = (kind: KindName): string => `/browse/${kind}`;
 
 function Head(props: BodyProps & { names: Names; files: number }) {
-  const { request, record, landmarks, document, kind, title, files, names } = props;
+  const { record, landmarks, kind, title, names } = props;
   const { owner } = record;
   // Nobody is shown by an identifier where a name should be.
   const creators = record.creators.filter(({ name }) => name !== null);
   const license = record.license?.trim() ?? "";
-  const crate = crateOf(record);
-  const editable = record.mayChange && request.viewer !== null && kind !== "user";
-  // Groups and organizations are not published.
-  const mine = editable && !AGENTS.has(kind);
   const parts: ComponentChildren[] = [<KindLabel kind={record.kind} />];
   if (creators.length > 0)
     parts.push(
@@ -392,50 +388,61 @@ function Head(props: BodyProps & { names: Names; files: number }) {
           </>
         ))}
       </p>
-      <div class={mine && record.publicationStatus === "DRAFT" ? "actions draft" : "actions"}>
-        {mine && <PublishButton record={record} />}
-        {crate ? (
-          <CrateDownloads
-            addresses={crate.addresses}
-            content={contentOf(record)}
-            folder={crate.folder}
-            record={record}
-            signIn={request.viewer ? null : signInPath(request)}
-          />
-        ) : (
-          <Access
-            content={contentOf(record)}
-            status={record.publicationStatus}
-            embargoEndsAt={record.embargoEndsAt}
-            owner={owner}
-            signedIn={request.viewer !== null}
-            here={request.req.url ?? "/"}
-            contentUrl={textMember(document, "contentUrl")}
-            elsewhere={textMember(document, "codeRepository") ?? textMember(document, "url")}
-            isData={kind === "dataset" || kind === "datadownload"}
-            files={files}
-          />
-        )}
-        {citationsOf(record).citation && (
-          <a class="button secondary" href="#cite">
-            Cite
-          </a>
-        )}
-        {!AGENTS.has(kind) && (
-          <a class="button secondary" href={recordPath(record.id, "share")}>
-            Share
-          </a>
-        )}
-        {mine && <OwnerActions record={record} kind={kind} />}
-        {editable && !mine && (
-          <a class="button secondary" href={recordPath(record.id, "edit")}>
-            Edit
-          </a>
-        )}
-      </div>
+      <HeadActions {...props} />
       <Summary text={landmarks.description} />
       <SearchHint {...props} />
     </header>
+  );
+}
+
+/** What one can do with the record: the owner first publishes a draft. */
+function HeadActions({ request, record, document, kind, files }: BodyProps & { files: number }) {
+  const crate = crateOf(record);
+  const editable = record.mayChange && request.viewer !== null && kind !== "user";
+  // Groups and organizations are not published.
+  const mine = editable && !AGENTS.has(kind);
+  return (
+    <div class={mine && record.publicationStatus === "DRAFT" ? "actions draft" : "actions"}>
+      {mine && <PublishButton record={record} />}
+      {crate ? (
+        <CrateDownloads
+          addresses={crate.addresses}
+          content={contentOf(record)}
+          folder={crate.folder}
+          record={record}
+          signIn={request.viewer ? null : signInPath(request)}
+        />
+      ) : (
+        <Access
+          content={contentOf(record)}
+          status={record.publicationStatus}
+          embargoEndsAt={record.embargoEndsAt}
+          owner={owner}
+          signedIn={request.viewer !== null}
+          here={request.req.url ?? "/"}
+          contentUrl={textMember(document, "contentUrl")}
+          elsewhere={textMember(document, "codeRepository") ?? textMember(document, "url")}
+          isData={kind === "dataset" || kind === "datadownload"}
+          files={files}
+        />
+      )}
+      {citationsOf(record).citation && (
+        <a class="button secondary" href="#cite">
+          Cite
+        </a>
+      )}
+      {!AGENTS.has(kind) && (
+        <a class="button secondary" href={recordPath(record.id, "share")}>
+          Share
+        </a>
+      )}
+      {mine && <OwnerActions record={record} kind={kind} />}
+      {editable && !mine && (
+        <a class="button secondary" href={recordPath(record.id, "edit")}>
+          Edit
+        </a>
+      )}
+    </div>
   );
 }
 
