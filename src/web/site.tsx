@@ -10,6 +10,7 @@ import { notModified } from "../http/negotiation.js";
 import { PAGE_POLICY, SAFE_HEADERS, sendBytes } from "../http/reply.js";
 import type { Caller } from "../services/access/rules.js";
 import type { Deps } from "../services/deps.js";
+import { lastKnown } from "../services/formats/last-known.js";
 import { RecordGone } from "../services/records/find.js";
 import type { TypedDocumentString } from "./document.js";
 import { ViewerDocument } from "./documents.js";
@@ -184,7 +185,7 @@ export class Site {
     const { log } = this.#deps;
     if (error instanceof RecordGone && !res.headersSent && asksForPage(req))
       try {
-        return await this.page(req, res, (request) => tombstonePage(request, error));
+        return await this.page(req, res, (request) => this.#tombstone(request, error));
       } catch (fault) {
         log.error({ err: fault }, "the page of a deleted record could not be shown");
       }
@@ -202,9 +203,13 @@ export class Site {
       answer = await make(request);
     } catch (error) {
       if (!(error instanceof RecordGone)) throw error;
-      answer = await tombstonePage(request, error);
+      answer = await this.#tombstone(request, error);
     }
     await this.#send(request, answer);
+  }
+
+  async #tombstone(request: PageRequest, error: RecordGone): Promise<Page> {
+    return tombstonePage(request, error, await lastKnown(this.#deps, error.ark));
   }
 
   /** Who reads, and their questions. The frame shows who is signed in. */

@@ -6,6 +6,7 @@ import type { Deps } from "../deps.js";
 import { type ContentState, contentStates } from "../files/content.js";
 import { evidenceGraph } from "./evidence-graph.js";
 import { edgesOf } from "./formats.js";
+import { labelled } from "./labelled.js";
 import { GLYPHS, type GlyphName, glyphOf } from "./picture/glyphs.js";
 import { evidenceDeps, type EvidenceGraph } from "./types.js";
 
@@ -61,7 +62,7 @@ const MATERIAL: ReadonlySet<GlyphName> = new Set([
  */
 export async function originOf(ark: Ark, deps: Deps): Promise<Origin> {
   const request = { ark, direction: "upstream", limit: MAX_NODES } as const;
-  const graph = await evidenceGraph(request, evidenceDeps(deps));
+  const graph = await labelled(await evidenceGraph(request, evidenceDeps(deps)), deps);
   const records = await deps.records.findMany(graph["@graph"].map((node) => node["@id"]));
   const stored = records.filter((record) => record !== undefined && record.tombstone === null);
   return originIn(graph, await contentStates(deps, stored as NonNullable<(typeof records)[0]>[]));

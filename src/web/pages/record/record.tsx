@@ -18,6 +18,7 @@ import { Facts, Identifier, Keywords, Notice, Outside, Section, When } from "../
 import {
   KindLabel,
   Licence,
+  type Named,
   RecordCard,
   RecordLink,
   StatusBadge,
@@ -29,15 +30,23 @@ import {
   RecordPageDocument,
   type RecordPageQuery,
 } from "../../documents.js";
-import { countText, kindText, labelOf, licenceText, shortened, sizeText } from "../../words.js";
+import {
+  counted,
+  countText,
+  kindText,
+  labelOf,
+  licenceText,
+  shortened,
+  sizeText,
+} from "../../words.js";
 import { Markdown } from "../../markdown.js";
 import type { Page, PageRequest } from "../../page.js";
 import { recordPath, withQuery } from "../../paths.js";
 import { DoneNotice, OwnerActions, PublishButton } from "./owner.js";
 import { OriginLine, OriginSentence } from "./origin.js";
-import { Access, People, type Stored } from "./access.js";
+import { Access, People, type Stored, WhoReads } from "./access.js";
 import { Contents, Datasheet, OwnPage, Scorecard } from "./crate.js";
-import { Cite, Details, headData, Metadata, withUrls } from "./details.js";
+import { Cite, Details, headData, Metadata, type Names, withUrls } from "./details.js";
 import { type FileOf, Files, FolderSection, Preview } from "./files.js";
 import {
   countOf,
@@ -81,7 +90,8 @@ export async function recordPage(
   const [answer, drawing] = await Promise.all([asking, nearby]);
   const document = parseDocument(view.bytes);
   const landmarks = landmarksOf({ ...view.record, document: view.bytes });
-  const title = nameText({ id, name: labelOfDocument(document) });
+  // A crate without a name is called as its archive, which the store knows.
+  const title = nameText({ id, name: labelOfDocument(document) ?? landmarks.name, kind });
   return {
     title,
     description: plainLine(shortened(landmarks.description ?? "", MAX_SUMMARY)) || null,
@@ -171,7 +181,7 @@ function Body(props: BodyProps) {
     <>
       <Crumb record={record} kind={kind} />
       <DoneNotice done={record.mayChange ? props.request.query.get("done") : null} />
-      <Head {...props} files={files.length} />
+      <Head {...props} names={names} files={files.length} />
       {past !== null && (
         <Notice tone="warning">
           This is revision {past} of {record.revision}.{" "}
@@ -334,16 +344,12 @@ function licenceOf({ license }: PageRecord): string | null {
 
 const browsePath = (kind: KindName): string => `/browse/${kind}`;
 
-function Head(props: BodyProps & { files: number }) {
-  const { request, record, landmarks, document, kind, title, files } = props;
+function Head(props: BodyProps & { names: Names; files: number }) {
+  const { record, landmarks, kind, title, names } = props;
   const { owner } = record;
   // Nobody is shown by an identifier where a name should be.
   const creators = record.creators.filter(({ name }) => name !== null);
   const license = record.license?.trim() ?? "";
-  const crate = crateOf(record);
-  const editable = record.mayChange && request.viewer !== null && kind !== "user";
-  // Groups and organizations are not published.
-  const mine = editable && !AGENTS.has(kind);
   const parts: ComponentChildren[] = [<KindLabel kind={record.kind} />];
   if (creators.length > 0)
     parts.push(
@@ -357,7 +363,7 @@ function Head(props: BodyProps & { files: number }) {
         owned by <RecordLink record={owner} />
       </>,
     );
-  if (license !== "") parts.push(<Licence licence={license} />);
+  if (license !== "") parts.push(<Licence licence={license} known={knownAs(names, license)} />);
   return (
     <header class="record-head">
       <div class="over">
@@ -382,47 +388,68 @@ function Head(props: BodyProps & { files: number }) {
           </>
         ))}
       </p>
-      <div class={mine && record.publicationStatus === "DRAFT" ? "actions draft" : "actions"}>
-        {mine && <PublishButton record={record} />}
-        {crate ? (
-          <CrateDownloads
-            addresses={crate.addresses}
-            content={contentOf(record)}
-            files={crate.folder.size}
-          />
-        ) : (
-          <Access
-            content={contentOf(record)}
-            status={record.publicationStatus}
-            embargoEndsAt={record.embargoEndsAt}
-            owner={owner}
-            signedIn={request.viewer !== null}
-            here={request.req.url ?? "/"}
-            contentUrl={textMember(document, "contentUrl")}
-            files={files}
-          />
-        )}
-        {citationsOf(record).citation && (
-          <a class="button secondary" href="#cite">
-            Cite
-          </a>
-        )}
-        {!AGENTS.has(kind) && (
-          <a class="button secondary" href={recordPath(record.id, "share")}>
-            Share
-          </a>
-        )}
-        {mine && <OwnerActions record={record} kind={kind} />}
-        {editable && !mine && (
-          <a class="button secondary" href={recordPath(record.id, "edit")}>
-            Edit
-          </a>
-        )}
-      </div>
+      <HeadActions {...props} />
       <Summary text={landmarks.description} />
       <SearchHint {...props} />
     </header>
   );
+}
+
+/** What one can do with the record: the owner first publishes a draft. */
+function HeadActions({ request, record, document, kind, files }: BodyProps & { files: number }) {
+  const crate = crateOf(record);
+  const editable = record.mayChange && request.viewer !== null && kind !== "user";
+  // Groups and organizations are not published.
+  const mine = editable && !AGENTS.has(kind);
+  return (
+    <div class={mine && record.publicationStatus === "DRAFT" ? "actions draft" : "actions"}>
+      {mine && <PublishButton record={record} />}
+      {crate ? (
+        <CrateDownloads
+          addresses={crate.addresses}
+          content={contentOf(record)}
+          folder={crate.folder}
+          record={record}
+          signIn={request.viewer ? null : signInPath(request)}
+        />
+      ) : (
+        <Access
+          content={contentOf(record)}
+          status={record.publicationStatus}
+          embargoEndsAt={record.embargoEndsAt}
+          owner={owner}
+          signedIn={request.viewer !== null}
+          here={request.req.url ?? "/"}
+          contentUrl={textMember(document, "contentUrl")}
+          elsewhere={textMember(document, "codeRepository") ?? textMember(document, "url")}
+          isData={kind === "dataset" || kind === "datadownload"}
+          files={files}
+        />
+      )}
+      {citationsOf(record).citation && (
+        <a class="button secondary" href="#cite">
+          Cite
+        </a>
+      )}
+      {!AGENTS.has(kind) && (
+        <a class="button secondary" href={recordPath(record.id, "share")}>
+          Share
+        </a>
+      )}
+      {mine && <OwnerActions record={record} kind={kind} />}
+      {editable && !mine && (
+        <a class="button secondary" href={recordPath(record.id, "edit")}>
+          Edit
+        </a>
+      )}
+    </div>
+  );
+}
+
+/** The record that a URL or an identifier names, where one is known. */
+function knownAs(names: Names, stated: string): Named | undefined {
+  const known = names.get(stated);
+  return known && { id: known.id ?? stated, name: known.name, kind: known.kind };
 }
 
 /** Links to the parts of the page of a crate. */
@@ -452,26 +479,53 @@ function CrateParts({ record, crate }: { record: PageRecord; crate: CratePartsFr
 const scoreText = ({ totals }: NonNullable<CratePartsFragment["score"]>): string =>
   `${totals.met} of ${totals.total}`;
 
+const signInPath = ({ req }: PageRequest): string => withQuery("/signin", { to: req.url ?? "/" });
+
 interface CrateDownloadsProps {
   addresses: CratePartsFragment["addresses"];
   content: Stored | undefined;
-  /** Bytes of its files. */
-  files: number;
+  /** Its files and their bytes. */
+  folder: Pick<CratePartsFragment["folder"], "fileCount" | "size">;
+  record: PageRecord;
+  /** Where one signs in; null where one has. */
+  signIn: string | null;
 }
 
-function CrateDownloads({ addresses, content, files }: CrateDownloadsProps) {
+/** What one gets stands on the button: files, or the metadata alone. */
+function CrateDownloads({ addresses, content, folder, record, signIn }: CrateDownloadsProps) {
+  const hasFiles = folder.fileCount > 0 && folder.size > 0;
+  const size = <span class="size"> · {sizeText(folder.size)}</span>;
+  const files = counted(folder.fileCount, "file");
+  // Not whether its archive is stored: files of a crate are also there without it.
+  const mayRead = record.publicationStatus === "PUBLISHED" || record.mayChange;
+  if (hasFiles && mayRead)
+    return (
+      <>
+        <a class="button" href={addresses.current} download>
+          Download {files}
+          {size}
+        </a>
+        {addresses.uploaded !== null && content?.readable && (
+          <a class="button secondary" href={addresses.uploaded} download>
+            As it was uploaded
+            {content.size !== null && <span class="size"> · {sizeText(content.size)}</span>}
+          </a>
+        )}
+      </>
+    );
+  const isHidden = hasFiles && !mayRead;
   return (
     <>
-      <a class="button" href={addresses.current} download>
-        Download the crate
-        {files > 0 && content?.readable && <span class="size"> · {sizeText(files)} of files</span>}
-      </a>
-      {addresses.uploaded !== null && content?.readable && (
-        <a class="button secondary" href={addresses.uploaded} download>
-          As it was uploaded
-          {content.size !== null && <span class="size"> · {sizeText(content.size)}</span>}
+      {isHidden && signIn !== null && (
+        <a class="button" href={signIn}>
+          Sign in to download {files}
+          {size}
         </a>
       )}
+      <a class={isHidden ? "button secondary" : "button"} href={addresses.metadata} download>
+        Download the metadata
+      </a>
+      {isHidden && <WhoReads record={record} signedIn={signIn === null} />}
     </>
   );
 }
