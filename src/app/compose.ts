@@ -44,6 +44,7 @@ import {
   Sweeper,
   VectorsKeeper,
 } from "./upkeep.js";
+import { storedOnce } from "../services/stored-once.js";
 
 /**
  * The key that signs tokens: JWT_SECRET, or a key that is generated at the first start and stored
@@ -147,7 +148,7 @@ async function containersOf(
   const address = await engineAddress(host, certificates).catch((error: Error) => {
     throw new ConfigError(`CONTAINER_CERTS cannot be used: ${error.message}`);
   });
-  const name = (await records.setSetting(REGISTRY, randomUUID(), { ifAbsent: true }))!;
+  const name = await storedOnce(records, REGISTRY, randomUUID());
   return new DockerEngine(new DockerClient(address, timeout), name);
 }
 

@@ -9,6 +9,7 @@ import type { RecordStore } from "../storage/records/port.js";
 import { openSqliteRecordStore } from "../storage/records/sqlite/index.js";
 import { openSqliteTransfer } from "../storage/records/sqlite/transfer.js";
 import type { RecordsTransfer } from "../storage/records/transfer-port.js";
+import { storedOnce } from "../services/stored-once.js";
 
 /**
  * Opens the record store that the settings name: a file in the data folder, or a PostgreSQL
@@ -158,7 +159,7 @@ export async function openEndpoint(
       ...address,
       openFeed: () => records.openFeed(),
       leases: records,
-      source: async () => (await records.setSetting(SOURCE_ID, randomUUID(), { ifAbsent: true }))!,
+      source: () => storedOnce(records, SOURCE_ID, randomUUID()),
       batch: config.PROJECTION_BATCH,
       lease: config.PROJECTION_LEASE,
       poll: config.PROJECTION_POLL,

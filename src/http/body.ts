@@ -215,11 +215,12 @@ export async function readBytes(
         if (!req.readableEnded) reject(Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
       });
   });
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
+  const [first] = chunks;
+  return first && chunks.length === 1 ? first : Buffer.concat(chunks, size);
 }
 
 export const mediaType = (req: IncomingMessage): string =>
-  (req.headers["content-type"] ?? "").split(";", 1)[0]!.trim().toLowerCase();
+  (req.headers["content-type"] ?? "").replace(/;.*/s, "").trim().toLowerCase();
 const URL_ENCODED = "application/x-www-form-urlencoded";
 const FORM_DATA = "multipart/form-data";
 const SPARQL_QUERY = "application/sparql-query";

@@ -92,7 +92,7 @@ function cut(request: RestRequest, { truncated, cursor }: EvidenceGraph): Record
   if (!truncated) return {};
   return {
     "X-Truncated": "true",
-    Link: linkToNext(request, { ...request.query, cursor: cursor! }),
+    Link: linkToNext(request, { ...request.query, cursor }),
   };
 }
 

@@ -418,14 +418,14 @@ const askedIn = ({
 function answerOf(document: EvidenceGraph, asked: Asked, context: Context): EvidenceAnswerType {
   const groups = [...document["@graph"], ...document.dangling].flatMap(
     ({ count, group, ...each }) =>
-      count === undefined
+      count === undefined || group === undefined
         ? []
         : [
             {
               id: each["@id"],
               types: "@type" in each ? each["@type"] : [],
               count,
-              group: group!,
+              group,
             },
           ],
   );

@@ -8,6 +8,7 @@ import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { ACCESS_TOKEN_PREFIX, liveCredential, noteUse } from "./credentials.js";
 import { assertCsrf, assertOwnPage, type Session, verifySession } from "./sessions.js";
+import { storedOnce } from "../stored-once.js";
 
 export interface TokenAnswer {
   access_token: string;
@@ -178,10 +179,7 @@ export async function installation(
   records: Pick<RecordStore, "setting" | "setSetting">,
 ): Promise<string> {
   const known = await records.setting(INSTALLATION);
-  return (
-    known ??
-    (await records.setSetting(INSTALLATION, `urn:uuid:${randomUUID()}`, { ifAbsent: true }))!
-  );
+  return known ?? storedOnce(records, INSTALLATION, `urn:uuid:${randomUUID()}`);
 }
 
 const MINUTE = 60_000;

@@ -95,13 +95,14 @@ export async function usedBy(
     predicates: USED,
     limit: config.EXECUTION_INPUT_FILES,
   });
+  const used = page?.items ?? [];
   const software = new Set(
-    page!.items
+    used
       .filter(({ predicate }) => predicate === PROVENANCE.usedSoftware.evi)
       .map(({ targetKey }) => targetKey),
   );
   const found = new Map<string, { target: string; place: InputPlace }>();
-  for (const { target, targetKey } of page!.items)
+  for (const { target, targetKey } of used)
     if (!found.has(targetKey))
       found.set(targetKey, { target, place: software.has(targetKey) ? "software" : "inputs" });
   return [...found.values()];

@@ -21,6 +21,7 @@ import { doiOf, factsOf } from "../formats/facts.js";
 import { changeRecord } from "../records/write.js";
 import { revisionOf } from "../records/state.js";
 import { parseDocument, viewOf } from "../records/view.js";
+import { storedOnce } from "../stored-once.js";
 
 /** Kinds of things that are cited; people and organizations have identifiers of their own. */
 const CITED: ReadonlySet<KindName> = new Set<KindName>([
@@ -167,14 +168,14 @@ export async function reserveDoi(
       );
     await assertNamed(deps, record);
     const { doi } = JSON.parse(
-      (await deps.records.setSetting(
+      await storedOnce(
+        deps.records,
         settingOf(record.ark),
         JSON.stringify({
           doi: doiFor(dois.prefix, record.ark),
           by: who.user,
         } satisfies Reservation),
-        { ifAbsent: true },
-      ))!,
+      ),
     ) as Reservation;
     const document = parseDocument(record.document);
     if (!states(document, doi))

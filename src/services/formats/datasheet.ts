@@ -253,7 +253,8 @@ export async function d4dYaml(deps: FactDeps, view: RecordView): Promise<string>
   };
   for (const question of Object.values(SECTIONS).flat()) {
     const texts = answers(facts, question);
-    if (texts.length > 0) datasheet[question[1]] = texts.length === 1 ? texts[0]! : texts;
+    const [first] = texts;
+    if (first !== undefined) datasheet[question[1]] = texts.length === 1 ? first : texts;
   }
   return yamlText(datasheet);
 }

@@ -250,7 +250,8 @@ export function dayOf(value: JsonValue | undefined): string | undefined {
   if (text === null) return undefined;
   const [, part] = /^(\d{4}(?:-(?:0[1-9]|1[0-2]))?)$/.exec(text) ?? [];
   if (part !== undefined) return part;
-  if (instantOf(text) !== undefined) return new Date(instantOf(text)!).toISOString().slice(0, 10);
+  const instant = instantOf(text);
+  if (instant !== undefined) return new Date(instant).toISOString().slice(0, 10);
   // Written in another way: the year is all that is certain.
   return /(?:^|\D)((?:1[5-9]|20)\d{2})(?:\D|$)/.exec(text)?.[1];
 }

@@ -52,8 +52,8 @@ export async function provN(deps: Pick<Deps, "records">, record: StoredRecord): 
     linksTo(deps, [record.key], { predicates, limit: MAX_LINKS }),
   ]);
   const links = [
-    ...from!.items.map(({ predicate, target }) => [predicate, record.ark, target] as const),
-    ...to!.items.map(({ predicate, source }) => [predicate, source, record.ark] as const),
+    ...(from?.items ?? []).map(({ predicate, target }) => [predicate, record.ark, target] as const),
+    ...(to?.items ?? []).map(({ predicate, source }) => [predicate, source, record.ark] as const),
   ];
   const arks = [
     ...new Set([record.ark, ...links.flatMap(([, source, target]) => [source, target])]),

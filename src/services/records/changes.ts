@@ -111,8 +111,8 @@ class ChangeFeed {
 
   leave(client: string): void {
     this.#open--;
-    const held = this.#clients.get(client)! - 1;
-    if (held === 0) this.#clients.delete(client);
+    const held = (this.#clients.get(client) ?? 0) - 1;
+    if (held <= 0) this.#clients.delete(client);
     else this.#clients.set(client, held);
   }
 

@@ -4,10 +4,11 @@
  */
 import { createHash } from "node:crypto";
 import { eventLoop } from "../../event-loop-budget.js";
-import { arkKey } from "../../identifiers/ark.js";
+import { arkKey, parseArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { AssertedBy, Direction } from "../../model/provenance.js";
 import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
+import { pairs } from "../../pairs.js";
 
 /** The question that a stored evidence graph answers. */
 export interface Question {
@@ -65,8 +66,10 @@ export function questionOf(record: StoredRecord, document: JsonObject): Question
     depth,
     ...(assertedBy === "owner" && { assertedBy }),
   };
-  const naan = /^ark:([^/]+)\//.exec(record.ark)![1]!;
-  return identifierOf(naan, question, record.owner) === record.ark ? question : undefined;
+  const naan = parseArk(record.ark)?.naan;
+  return naan !== undefined && identifierOf(naan, question, record.owner) === record.ark
+    ? question
+    : undefined;
 }
 
 type Reads = { records: Pick<RecordStore, "holders"> };
@@ -125,15 +128,15 @@ export async function forgetIn(
 ): Promise<JsonObject> {
   const question = questionOf(record, document);
   if (!question) return document;
-  const nodes = (Array.isArray(document["@graph"]) ? document["@graph"] : []).map(nodeIn);
+  const stated = Array.isArray(document["@graph"]) ? document["@graph"] : [];
+  const nodes = stated.map(nodeIn);
   const deleted = await deletedAmong(
     deps,
     new Set([question.ark, ...nodes.flatMap((node) => (node ? describers(node) : []))]),
   );
   if (deleted.size === 0) return document;
-  const graph = nodes.map((node, index): JsonValue => {
-    if (!node || !describers(node).some((ark) => deleted.has(ark)))
-      return (document["@graph"] as JsonValue[])[index]!;
+  const graph = pairs(stated, nodes).map(([value, node]): JsonValue => {
+    if (!node || !describers(node).some((ark) => deleted.has(ark))) return value;
     const { name: _name, description: _description, ...rest } = node;
     return rest;
   });

@@ -21,12 +21,12 @@ export interface ClaimedState {
 
 /** Names of the fields of a kind that only the registry sets. */
 export const reservedFields = (kind: Kind): string[] =>
-  Object.keys(kind.fields).filter((name) => kind.fields[name]!.reserved);
+  Object.entries(kind.fields).flatMap(([name, { reserved }]) => (reserved ? [name] : []));
 
 const TERMS = [
   ...new Set(
-    Object.values(KINDS).flatMap((kind) =>
-      reservedFields(kind).map((name) => expandCurie(kind.fields[name]!.term)),
+    Object.values(KINDS).flatMap(({ fields }) =>
+      Object.values(fields).flatMap(({ reserved, term }) => (reserved ? [expandCurie(term)] : [])),
     ),
   ),
 ];

@@ -185,13 +185,12 @@ export async function currentScore(
     Buffer.from(kept.body).toString("utf8"),
   ) as StoredBody;
   const found = await deps.records.findMany(crates);
-  if (
-    crates[0] !== root.ark ||
-    found.some((crate) => crate === undefined || crate.tombstone !== null)
-  )
-    return undefined;
+  if (crates[0] !== root.ark) return undefined;
   const crateStates: [string, string][] = [];
-  for (const crate of found) crateStates.push([crate!.ark, await stateOf(deps, crate!)]);
+  for (const crate of found) {
+    if (!crate || crate.tombstone !== null) return undefined;
+    crateStates.push([crate.ark, await stateOf(deps, crate)]);
+  }
   const states = await statesOf(deps.records, outside, new Breather(signal));
   return stateText(deps.config.ARK_NAAN, crateStates, pairs(outside, states)) === kept.state
     ? answer

@@ -334,7 +334,7 @@ const OTHER_NODES = {
   resolveType: (value: object) =>
     value instanceof RecordNode
       ? value.typeName
-      : Object.entries(OTHER_NODES).find(([member]) => member in value)![1],
+      : Object.entries(OTHER_NODES).find(([member]) => member in value)?.[1],
 })
 export abstract class Node {
   @Field(() => ID, { description: "Of a record its ARK, as stored." })
