@@ -127,6 +127,8 @@ export interface Page {
   styles?: readonly string[];
   /** Where the navigation is. */
   section?: "search" | "browse" | "upload" | "my" | "explorers" | "help" | "admin";
+  /** The body has a search box, so that the frame needs none. */
+  hasSearch?: true;
   /** `wide` gives the body the whole width of the window. */
   layout?: "text" | "wide";
   headers?: OutgoingHttpHeaders;
