@@ -65,6 +65,8 @@ export interface PageRequest {
   readonly viewer: Viewer | null;
   /** Goes into each form as the field `csrf`; null without a session. */
   readonly csrf: string | null;
+  /** Fewest characters of a new password (PASSWORD_MIN_LENGTH). */
+  readonly passwordLength: number;
   /** Public address of the registry, without a slash at the end. */
   readonly base: string;
   /**
