@@ -242,6 +242,7 @@ export class Site {
       viewer,
       csrf,
       base: this.#deps.baseUrl(),
+      passwordLength: this.#deps.config.PASSWORD_MIN_LENGTH,
       ask,
       signIn: async (credentials) => {
         const account = await this.#access.signIn(req, credentials);
@@ -277,8 +278,8 @@ export class Site {
     // Weak: the compressed page has it too.
     const etag = `W/"${createHash("sha256").update(bytes).digest("base64url").slice(0, 27)}"`;
     const headers = {
-      ...answer.headers,
       ...PRIVATE,
+      ...answer.headers,
       ETag: etag,
       "Content-Security-Policy": answer.policy ?? PAGE_POLICY,
     };

@@ -94,14 +94,23 @@ function checkAll(): void {
     });
 }
 
-/** Parts that work only with scripts. */
+/** Parts that work only with scripts, or are needed only without them. */
 function showScripted(): void {
   for (const part of document.querySelectorAll<HTMLElement>("[data-script]")) part.hidden = false;
+  for (const part of document.querySelectorAll<HTMLElement>("[data-without-script]"))
+    part.hidden = true;
+}
+
+/** A choice of `data-send` sends its form at once. */
+function sendChoices(): void {
+  for (const choice of document.querySelectorAll<HTMLSelectElement>("select[data-send]"))
+    choice.addEventListener("change", () => choice.form?.requestSubmit());
 }
 
 enableCopyButtons();
 checkAll();
 showScripted();
+sendChoices();
 closeMenus();
 keepForms();
 askBefore();

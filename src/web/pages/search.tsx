@@ -7,6 +7,7 @@ import { KINDS } from "../../model/kinds.js";
 import { Empty, Notice, Pager, Section } from "../components.js";
 import { type Card, RecordCard } from "../record-components.js";
 import {
+  BrowseDocument,
   RecordListDocument,
   type RecordListQueryVariables,
   SearchDocument,
@@ -16,7 +17,7 @@ import {
 import { kindConstant, kindOf, type Names, namesOf } from "../format.js";
 import { counted, countText, kindText, licenceText, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
-import { recordPath } from "../paths.js";
+import { recordPath, withQuery } from "../paths.js";
 import { typeText } from "./record/access.js";
 import { ownValue } from "../../own.js";
 
@@ -396,14 +397,15 @@ async function kindPage(request: PageRequest, kind: KindName): Promise<Page> {
   };
 }
 
+/** Publishing is a change: the one that was published last comes first. */
+const PUBLISHED: Filter = { publicationStatus: ["PUBLISHED"] };
+
 async function browse({ ask }: PageRequest): Promise<Page> {
-  const { records, kinds, keywords } = await ask(RecordListDocument, {
-    first: 10,
-    orderBy: ORDERS["newest"],
-  });
+  const { records, kinds, keywords } = await ask(BrowseDocument, { published: PUBLISHED });
+  const total = kinds.groups.reduce((sum, { count }) => sum + count, 0);
   return {
     title: "Browse",
-    description: `${counted(records.totalCount, "record")} in this registry, by kind.`,
+    description: `${counted(total, "record")} in this registry, by kind.`,
     section: "browse",
     body: (
       <>
@@ -436,11 +438,24 @@ async function browse({ ask }: PageRequest): Promise<Page> {
             </ul>
           </Section>
         )}
-        <Section title="Newest records">
+        <Section title="Published last">
           {records.nodes.length === 0 ? (
-            <Empty title="The registry is empty.">
+            <Empty
+              title={
+                kinds.groups.length === 0 ? "The registry is empty." : "Nothing is public yet."
+              }
+            >
               <p>
-                <a href="/upload">Upload a crate</a> to begin.
+                {kinds.groups.length === 0 ? (
+                  <>
+                    <a href="/upload">Upload a crate</a> to begin.
+                  </>
+                ) : (
+                  <>
+                    <a href="/search">All records</a>: everybody may read the descriptions of
+                    drafts.
+                  </>
+                )}
               </p>
             </Empty>
           ) : (
@@ -516,7 +531,7 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
                 <input type="hidden" name={name} value={value} />
               ))}
             <label for="sort">Sort by</label>
-            <select id="sort" name="sort">
+            <select id="sort" name="sort" data-send>
               {(
                 [
                   ...(words === "" ? [] : [["relevance", "relevance"]]),
@@ -531,7 +546,9 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
                 </option>
               ))}
             </select>
-            <button class="secondary">Sort</button>
+            <button class="secondary" data-without-script>
+              Sort
+            </button>
           </form>
           {items.length === 0 ? (
             <Nothing words={words} stated={stated} />
@@ -678,11 +695,27 @@ function withChange(path: string, query: URLSearchParams, change: Record<string,
   return `${path}?${next.toString()}`;
 }
 
-async function browseKind(request: PageRequest): Promise<Page> {
-  const kind = request.params["kind"]!.toLowerCase();
-  if (!Object.hasOwn(KINDS, kind))
-    throw new ServiceError("NOT_FOUND", `There is no kind of records named ${kind.slice(0, 50)}.`);
-  return kindPage(request, kind as KindName);
+/** How people spell kinds, in one number and the other, with and without spaces. */
+const SPELLINGS: ReadonlyMap<string, KindName> = new Map(
+  (Object.keys(KINDS) as KindName[]).flatMap((kind) =>
+    [kind, `${kind}s`, KINDS[kind].plural, kindText(kind), kindText(kind, true)].map(
+      (spelling) => [plainSpelling(spelling), kind] as const,
+    ),
+  ),
+);
+
+function plainSpelling(text: string): string {
+  return text.toLowerCase().replace(/[\s_-]+/g, "");
+}
+
+/** A kind under its own name; another spelling leads there. */
+async function browseKind(request: PageRequest): Promise<Page | Redirect> {
+  const asked = request.params["kind"]!;
+  const kind = SPELLINGS.get(plainSpelling(asked));
+  if (kind === undefined)
+    throw new ServiceError("NOT_FOUND", `There is no kind of records named ${asked.slice(0, 50)}.`);
+  if (kind === asked) return kindPage(request, kind);
+  return { redirect: withQuery(`/browse/${kind}`, Object.fromEntries(request.query)) };
 }
 
 /** The lists that REST has, for browsers. */

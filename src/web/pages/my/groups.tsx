@@ -2,7 +2,7 @@
 import { Field, Form, Notice, Section } from "../../components.js";
 import { RecordLink } from "../../record-components.js";
 import type { Page, PageRequest, Redirect, Route } from "../../page.js";
-import { problemOf } from "../account.js";
+import { problemOf } from "../../problems.js";
 import {
   AddGroupMemberDocument,
   CreateGroupDocument,

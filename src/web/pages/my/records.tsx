@@ -10,7 +10,7 @@ import {
 import { counted } from "../../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../../page.js";
 import { recordPath, withQuery } from "../../paths.js";
-import { problemOf } from "../account.js";
+import { problemOf } from "../../problems.js";
 import { actionPage, ACTIONS, BULK, chosenOf, type Outcome, OutcomeNotice } from "./actions.js";
 import { own, pageOf, STATUSES } from "./frame.js";
 

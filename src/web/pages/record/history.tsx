@@ -19,7 +19,7 @@ import type { LastKnown } from "../../../services/formats/last-known.js";
 import { counted, labelOf, shortened } from "../../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../../page.js";
 import { recordPath, withQuery } from "../../paths.js";
-import { problemOf } from "../account.js";
+import { problemOf } from "../../problems.js";
 import { Value } from "./details.js";
 import { Back } from "./related.js";
 

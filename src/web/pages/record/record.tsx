@@ -417,7 +417,7 @@ function HeadActions({ request, record, document, kind, files }: BodyProps & { f
           content={contentOf(record)}
           status={record.publicationStatus}
           embargoEndsAt={record.embargoEndsAt}
-          owner={owner}
+          owner={record.owner}
           signedIn={request.viewer !== null}
           here={request.req.url ?? "/"}
           contentUrl={textMember(document, "contentUrl")}
