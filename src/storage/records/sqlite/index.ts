@@ -68,8 +68,6 @@ import { SubmissionReads } from "./submissions.js";
 import { Writer } from "./writer.js";
 
 const READ_THREAD = "src/storage/records/sqlite/read-thread";
-/** Accounts that are remembered; a few hundred bytes each. */
-const MAX_KNOWN = 10_000;
 
 /** Reads a file that {@link openSqliteRecordStore} opened; writes through its writer thread. */
 class SqliteRecordStore implements RecordStore {
@@ -84,11 +82,6 @@ class SqliteRecordStore implements RecordStore {
   readonly #uses;
   readonly #scores;
   readonly #vectors;
-  /**
-   * Accounts read since one was last changed; only this process changes them. Every request with a
-   * token asks for one.
-   */
-  readonly #known = new Map<string, Account>();
 
   readonly #connection: Connection;
   readonly #writer: Writer;
@@ -191,13 +184,7 @@ class SqliteRecordStore implements RecordStore {
     return quads;
   };
 
-  commit = async (commit: Commit): Promise<Committed> => {
-    try {
-      return await this.#writer.commit(commit);
-    } finally {
-      if (commit.account) this.#known.clear();
-    }
-  };
+  commit = (commit: Commit): Promise<Committed> => this.#writer.commit(commit);
   sequence = async (): Promise<number> => this.#writer.sequence;
   changes = async (after: LogPosition, limit: number): Promise<ChangeLogPage> =>
     read(() => this.#records.changes(after, limit));
@@ -206,14 +193,8 @@ class SqliteRecordStore implements RecordStore {
 
   accountByEmail = async (email: string): Promise<Account | undefined> =>
     read(() => this.#accounts.byEmail(email));
-  accountOf = async (user: string): Promise<Account | undefined> => {
-    const known = this.#known.get(user);
-    if (known) return known;
-    const account = read(() => this.#accounts.byUser(user));
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
-    if (account) this.#known.set(user, account);
-    return account;
-  };
+  accountOf = async (user: string): Promise<Account | undefined> =>
+    read(() => this.#accounts.byUser(user));
   countAccounts = async (): Promise<number> => read(() => this.#accounts.count());
   accounts = async (
     options: Parameters<RecordStore["accounts"]>[0],
