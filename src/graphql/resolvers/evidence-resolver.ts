@@ -41,7 +41,6 @@ import {
 } from "../../services/evidence/formats.js";
 import { type DrawnEvidence, drawEvidence } from "../../services/evidence/picture/drawing.js";
 import { type Origin, originOf, sentenceOf } from "../../services/evidence/origin.js";
-import { drawBadge } from "../../services/evidence/picture/badge.js";
 import { requestBuild } from "../../services/evidence/stored/build.js";
 import {
   evidenceDeps,
@@ -297,7 +296,7 @@ class SupportPathType {
 }
 
 @ObjectType("OriginPart", {
-  description: "A part of a sentence: words, or the name of a record.",
+  description: "Words, or the name of a record.",
   simpleResolvers: true,
 })
 class OriginPartType {
@@ -305,13 +304,8 @@ class OriginPartType {
   @Field(() => ID, { nullable: true, description: "The record that the text names." })
   id!: string | null;
 }
-@ObjectType("OriginSoftware", { description: "Software that took part.", simpleResolvers: true })
-class OriginSoftwareType {
-  @Field(() => ID, { description: "Its record." }) id!: string;
-  @Field({ description: "What people call it." }) name!: string;
-}
 @ObjectType("Origin", {
-  description: "Where a record came from: a sentence written from its evidence, and numbers.",
+  description: "Where a record came from, by its evidence.",
   simpleResolvers: true,
 })
 class OriginType {
@@ -324,27 +318,25 @@ class OriginType {
   supporting!: number;
   @Field(() => Int, { description: "Activities that it came from." }) activities!: number;
   @Field(() => Int, {
-    description:
-      "Data, files, models and samples that it came from, and references to missing ones.",
+    description: "Data, files, models and samples it came from, known or not.",
   })
   inputs!: number;
   @Field(() => Int, { description: "Those that are described here." }) inputsHere!: number;
   @Field(() => Int, {
-    description: "Files of the record and of what supports it whose bytes were brought here.",
+    description: "Files, its own and of what supports it, that were brought here.",
   })
   files!: number;
   @Field(() => Int, {
-    description: "Those that are stored, with the hashes that they had when they came.",
+    description: "Those that are stored and match their hashes.",
   })
   filesIntact!: number;
   @Field(() => Int, { description: "Those that were found damaged." }) filesDamaged!: number;
-  @Field(() => [OriginSoftwareType], { description: "Software that took part." })
-  software!: OriginSoftwareType[];
+  @Field(() => [OriginPartType], { description: "Software that took part." })
+  software!: OriginPartType[];
   @Field(() => Int, { description: "Statements that only third parties make." })
   thirdParty!: number;
   @Field({ description: "More supports the record than was read: numbers are at least so large." })
   truncated!: boolean;
-  @Field({ description: "A badge for other sites, as SVG." }) badge!: string;
   @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
 }
 
@@ -627,8 +619,7 @@ export class EvidenceResolver {
 
   @Query(() => OriginType, {
     name: "origin",
-    description:
-      "Where a record came from, in a sentence and in numbers. The 120 nearest records are read.",
+    description: "Where a record came from, as the 120 nearest records say.",
   })
   async originFor(
     @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
@@ -640,7 +631,6 @@ export class EvidenceResolver {
       id: stored,
       sentence: sentenceOf(origin),
       parts: phrases,
-      badge: drawBadge(origin),
       ...facts,
     };
   }

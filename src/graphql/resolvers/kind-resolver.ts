@@ -230,7 +230,7 @@ function writable(
 
     @Mutation(() => Replaced, {
       name: `replace${typeName}`,
-      description: "Replaces the whole record: absent fields get defaults or go.",
+      description: "Replaces the record: absent fields get defaults or are removed.",
     })
     replace(
       @Arg("input", () => ReplaceInput) input: Record<string, unknown>,

@@ -279,7 +279,7 @@ function nameOfCrate(
   const [main] = listOf(document["mainEntity"]);
   const id = isObject(main) ? main["@id"] : main;
   const entity = entities.find(({ ark, url }) => id !== undefined && (ark === id || url === id));
-  const label = entity && labelOf(entity.parts[0]!.entity.value);
+  const label = entity && labelOf(entity.parts[0].entity.value);
   // An upload without a name of its file is stored as `crate.zip`.
   const file = archive?.name.replace(/\.zip$/i, "").trim() ?? "";
   return label ?? (file === "" || file === "crate" ? null : file);

@@ -170,7 +170,7 @@ const texts = (value: JsonValue | undefined): string[] =>
 
 /** Characters of all texts of a list: it is never null, so one that is longer would end the answer. */
 const MAX_CHARACTERS = 64 * 2 ** 10;
-const TRUNCATION_NOTE = ", the first 65,536 characters; document has all";
+const TRUNCATION_NOTE = ", up to 65,536 characters; the document has all";
 /** The first of the texts, while they are short enough together. */
 function within(texts: string[]): string[] {
   let length = 0;

@@ -128,9 +128,9 @@ export class LinkWrites {
           ]);
     const others = waiting.flat().filter((source) => !this.#restated.has(source));
     for (const some of chunksOf(await this.#misspelling(sending))) await spell(sending, some);
-    const changed: number[] = [];
-    for (const some of chunksOf(others)) changed.push(...(await spell(sending, some)));
-    return changed;
+    const changed: number[][] = [];
+    for (const some of chunksOf(others)) changed.push(await spell(sending, some));
+    return changed.flat();
   }
 
   /** Records with a new state that links to a target by another spelling than its own. */
