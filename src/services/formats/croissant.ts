@@ -16,6 +16,7 @@ import { factsOf, lacking, type RecordFacts, sizeOf } from "./facts.js";
 import type { RecordFormat } from "./format.js";
 import { addressOf, contentAddress } from "./signposting.js";
 import { ownValue } from "../../own.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 /** The context of Croissant 1.1 as its documents have it; readers compare it. */
 const CONTEXT: JsonObject = {
@@ -341,9 +342,7 @@ function fileSets(files: readonly File[]): JsonObject[] {
     if (!file.isInArchive) continue;
     const folder = file.name.slice(0, Math.max(0, file.name.lastIndexOf("/")));
     if (folder === "") continue;
-    const known = folders.get(folder);
-    if (known) known.push(file);
-    else folders.set(folder, [file]);
+    getOrInsert(folders, folder, (): File[] => []).push(file);
   }
   return [...folders]
     .filter(([, inside]) => inside.length >= LEAST_FILES)

@@ -31,7 +31,7 @@ export interface RecordView {
 }
 
 /** Positions in the derived lists that are not complete yet, by field name. */
-export type BacklinkPositions = Readonly<Record<string, string>>;
+type BacklinkPositions = Readonly<Record<string, string>>;
 
 export const writeBacklinkCursor = (positions: BacklinkPositions): string =>
   Buffer.from(JSON.stringify(positions)).toString("base64url");

@@ -103,7 +103,7 @@ export class FeedReader {
 const IMPATIENCE = 8;
 const IMPATIENCE_WAIT = 25;
 
-export interface FollowerOptions {
+interface FollowerOptions {
   feed: FeedReader;
   pageSize: number;
   /** Brings the graphs to the given state; may wait before it begins. */

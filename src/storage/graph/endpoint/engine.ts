@@ -7,6 +7,7 @@ import {
   type QueryEngine,
   type QueryOptions,
   type Row,
+  rowsOf,
   silent,
 } from "../port.js";
 import { Arrivals } from "../waiting.js";
@@ -70,10 +71,7 @@ export class EndpointEngine implements QueryEngine {
     options: QueryOptions = {},
   ): Promise<{ rows: Row[]; sequence: number }> {
     const { text, sequence } = await this.text(query, "application/sparql-results+json", options);
-    return {
-      rows: (JSON.parse(text) as { results: { bindings: Row[] } }).results.bindings,
-      sequence,
-    };
+    return { rows: rowsOf(text), sequence };
   }
 
   async table(

@@ -10,6 +10,7 @@ import {
   type QueryOptions,
   type RecordsDigester,
   type Row,
+  rowsOf,
   silent,
 } from "../port.js";
 import { Arrivals } from "../waiting.js";
@@ -409,10 +410,7 @@ export class OxigraphEngine implements QueryEngine {
     options: QueryOptions = {},
   ): Promise<{ rows: Row[]; sequence: number }> {
     const { text, sequence } = await this.text(query, "json", options);
-    return {
-      rows: (JSON.parse(text) as { results: { bindings: Row[] } }).results.bindings,
-      sequence,
-    };
+    return { rows: rowsOf(text), sequence };
   }
 
   async table(

@@ -5,6 +5,7 @@ import { FeedReader, Follower } from "../follower.js";
 import { QuadDigest } from "../quad-digest.js";
 import { GraphStore } from "./graph-store.js";
 import type { DigestReply, DigestRequest, ThreadData } from "./thread-handle.js";
+import { getOrInsert } from "../../../get-or-insert.js";
 
 /**
  * Digests the record store in a thread of its own, page by page through a scratch store, which
@@ -28,9 +29,10 @@ function apply(graphs: FeedGraph[]): void {
   scratch.apply(graphs);
   for (const graph of scratch.graphs()) {
     const ark = graph.endsWith(SUFFIX) ? graph.slice(0, -SUFFIX.length) : graph;
-    let digest = records.get(ark);
-    if (!digest) records.set(ark, (digest = new QuadDigest()));
-    scratch.digestGraph(graph, digest);
+    scratch.digestGraph(
+      graph,
+      getOrInsert(records, ark, () => new QuadDigest()),
+    );
   }
   scratch.free();
 }
