@@ -125,8 +125,8 @@ export class References {
     const ark = this.#arkOf(value);
     const known = ark === undefined ? undefined : this.#documents.get(ark);
     const id = idOf(value);
-    if (known) {
-      const url = id !== undefined && isHttp(id) ? id : addressOf(this.#base, ark!);
+    if (ark !== undefined && known) {
+      const url = id !== undefined && isHttp(id) ? id : addressOf(this.#base, ark);
       return { ...known, ...own, "@id": url };
     }
     if (isObject(value)) return value;

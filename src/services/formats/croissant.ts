@@ -129,9 +129,10 @@ interface File extends Pick<FileReference, "name" | "mediaType"> {
  */
 export async function croissantText(deps: FactDeps, view: RecordView): Promise<string> {
   const facts = await factsOf(deps, view);
+  const { licence } = facts;
   const missing = {
     ...(facts.description === null ? { description: "what the data are" } : {}),
-    ...(facts.licence === null ? { license: "the address of a licence" } : {}),
+    ...(licence === null ? { license: "the address of a licence" } : {}),
     ...(facts.creators.length === 0 ? { author: "who made the data" } : {}),
   };
   if (Object.keys(missing).length > 0) throw lacking("Croissant", missing);
@@ -147,7 +148,7 @@ export async function croissantText(deps: FactDeps, view: RecordView): Promise<s
     name: facts.title,
     description: facts.description,
     url: facts.url,
-    license: facts.licence!.url ?? facts.licence!.name,
+    license: licence?.url ?? licence?.name,
     creator,
     publisher: agentOf(facts.publisher),
     datePublished: facts.published,

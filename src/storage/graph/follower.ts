@@ -148,16 +148,15 @@ export class Follower {
     for (;;) {
       const page = await next;
       first ??= page.sequence;
-      const last = page.next === undefined;
-      if (!last) {
+      if (page.next !== undefined) {
         // The store reads the next page while this one is applied.
-        next = this.#options.feed.ask({ all: { after: page.next!, limit: pageSize } });
+        next = this.#options.feed.ask({ all: { after: page.next, limit: pageSize } });
         next.catch(() => {});
       }
       await this.#options.apply(page.graphs);
       done += page.graphs.length;
       this.#options.onProgress?.(done, Math.max(page.total ?? done, done));
-      if (last) return first;
+      if (page.next === undefined) return first;
     }
   }
 

@@ -267,7 +267,7 @@ class Threads {
     const { advice } = this.state();
     if (this.#suggested || advice === undefined) return;
     this.#suggested = true;
-    this.#options.log.warn({ records: this.#current!.records }, advice);
+    this.#options.log.warn({ records: this.#current?.records }, advice);
   }
 
   #rebuild(worn: ThreadHandle): void {
