@@ -122,7 +122,7 @@ export function endpointAddress(config: Config): EndpointAddress | undefined {
 }
 
 /** A SPARQL endpoint that holds the graph index. */
-export interface OpenedEndpoint {
+interface OpenedEndpoint {
   /** The options that open the engine on it. */
   options: EndpointOptions;
   /** Ends the server that was started for it, if one was. Call it after the engine was closed. */

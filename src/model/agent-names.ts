@@ -244,7 +244,7 @@ const withoutRemarks = (text: string): string =>
     .trim();
 
 /** A name as it is written, of a text that may hold markup; null where it names nothing. */
-export function nameIn(text: string): string | null {
+function nameIn(text: string): string | null {
   const name = withoutRemarks(text);
   return name === "" || isIdentifier(name) ? null : name;
 }

@@ -42,7 +42,7 @@ const used = (what: string, predicate: string, inverse: string[] = []): Connecti
 });
 
 /** Provenance and containment, of what may be data and activity alike. */
-export const PROVENANCE_CONNECTIONS = {
+const PROVENANCE_CONNECTIONS = {
   generatedBy: {
     description: "Activities that generated this.",
     out: ["evi:generatedBy"],

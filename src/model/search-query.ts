@@ -12,7 +12,7 @@
  */
 
 /** Fields that a part of a query may name. */
-export type QueryField = "name" | "keywords" | "description";
+type QueryField = "name" | "keywords" | "description";
 
 /** A part of a query that is more than a plain word. */
 export interface QueryTerm {

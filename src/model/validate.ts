@@ -140,7 +140,7 @@ const characters = (count: number): string => `${count} character${count === 1 ?
 function codePoints(text: string, enough: number): number {
   let count = 0;
   for (let at = 0; at < text.length && count < enough; count++)
-    at += text.codePointAt(at)! > 0xffff ? 2 : 1;
+    at += Number(text.codePointAt(at)) > 0xffff ? 2 : 1;
   return count;
 }
 

@@ -293,7 +293,7 @@ export function boundedGraphs(
  * The fault of a list of contexts, applied one after the other.
  * @throws ContextLimit
  */
-export async function contextProblem(
+async function contextProblem(
   contexts: JsonValue[],
   bounded: BoundedContexts,
 ): Promise<JsonLdError | undefined> {
@@ -422,12 +422,12 @@ async function expand(
 }
 
 /** A definition that was left out of a context: its place, and its fault. */
-export interface DroppedTerm {
+interface DroppedTerm {
   term: string;
   pointer: string;
   message: string;
 }
-export interface SoundContext {
+interface SoundContext {
   context: JsonValue;
   dropped: DroppedTerm[];
 }

@@ -126,7 +126,7 @@ export class Lines {
 }
 
 /** Canonical N-Quads text as quads. */
-export function parseNQuads(text: string): Quad[] {
+function parseNQuads(text: string): Quad[] {
   return new Parser({ format: "N-Quads" }).parse(text);
 }
 

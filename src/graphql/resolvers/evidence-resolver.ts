@@ -63,7 +63,7 @@ import {
 } from "./types/pages.js";
 import { RecordKindEnum, RecordConnection, RecordNode, Reference } from "./types/records.js";
 
-export enum DirectionEnum {
+enum DirectionEnum {
   UPSTREAM = "upstream",
   DOWNSTREAM = "downstream",
   BOTH = "both",
@@ -78,7 +78,7 @@ registerEnumType(DirectionEnum, {
   },
 });
 
-export enum AssertedByEnum {
+enum AssertedByEnum {
   ANYONE = "anyone",
   OWNER = "owner",
 }
@@ -213,7 +213,7 @@ const NOTHING_HIDDEN: Required<Hidden> = {
   description: "What supports a record, or what it supports.",
   simpleResolvers: true,
 })
-export class EvidenceAnswerType {
+class EvidenceAnswerType {
   /** Identifiers of the records, in the order of the answer. */
   ids!: readonly string[];
   @Field(() => [EvidenceLink], {

@@ -11,6 +11,7 @@ import { type Findings, type Place, quoted } from "./findings.js";
 import { coercedTerms, isReferenceName } from "./identifiers/rewrite.js";
 import { type CrateDescription, type CrateEntity, memberMeant } from "./layout.js";
 import { ownValue } from "../../own.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 const DATA = new Set(["File", "MediaObject", "Dataset"]);
 
@@ -25,8 +26,10 @@ function adviseOnParts(
 ): void {
   const parts = new Map<string, string[]>();
   for (const { id, value } of entities) {
-    for (const part of named(value, "hasPart")) push(parts, placeOf(id), placeOf(part));
-    for (const whole of named(value, "isPartOf")) push(parts, placeOf(whole), placeOf(id));
+    for (const part of named(value, "hasPart"))
+      getOrInsert(parts, placeOf(id), (): string[] => []).push(placeOf(part));
+    for (const whole of named(value, "isPartOf"))
+      getOrInsert(parts, placeOf(whole), (): string[] => []).push(placeOf(id));
   }
   const reached = new Set([placeOf(root.id)]);
   for (const whole of reached) for (const part of parts.get(whole) ?? []) reached.add(part);
@@ -52,12 +55,6 @@ function placeOf(id: string): string {
   } catch {
     return bare;
   }
-}
-
-function push(lists: Map<string, string[]>, key: string, item: string): void {
-  const list = lists.get(key);
-  if (list) list.push(item);
-  else lists.set(key, [item]);
 }
 
 const named = (value: JsonObject, name: string): string[] =>

@@ -93,7 +93,7 @@ const versionOf = ({ revision, publicationStatus, tombstone }: StoredRecord): st
   `${revision} ${publicationStatus}${tombstone ? " deleted" : ""}`;
 
 /** The address that a DOI is written as. */
-export const doiUrl = (doi: string): string => `https://doi.org/${doi}`;
+const doiUrl = (doi: string): string => `https://doi.org/${doi}`;
 
 /** The first DOI among the identifiers that a document states. */
 export function doiIn(document: JsonObject): string | undefined {
@@ -134,7 +134,7 @@ export async function doiChance(
 }
 
 /** A record with its DOI, and the job that registers it. */
-export interface ReservedDoi {
+interface ReservedDoi {
   ark: string;
   doi: string;
   submission: Submission;

@@ -32,7 +32,7 @@ export function holderOf(node: string): string | undefined {
 }
 
 /** Determines the records whose descriptions of URLs count: `[url, record]`. */
-export interface Describers {
+interface Describers {
   describers(urls: readonly string[]): Promise<[string, string][]>;
 }
 

@@ -267,10 +267,7 @@ const READINGS = 3;
  * @throws {ServiceError} `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `VALIDATION`, `INDEX_LOADING`,
  * `INDEX_BEHIND`, `QUERY_TIMEOUT`
  */
-export async function openEvidence(
-  request: EvidenceRequest,
-  deps: EvidenceDeps,
-): Promise<EvidenceAnswer> {
+async function openEvidence(request: EvidenceRequest, deps: EvidenceDeps): Promise<EvidenceAnswer> {
   checkRanges(request);
   return openEvidenceOf(await upToDate(request.ark, deps), request, deps);
 }

@@ -29,9 +29,7 @@ export function edgesOf(nodes: readonly EvidenceNode[]): ShownEdge[] {
         derived.add(key);
         continue;
       }
-      const known = claims.get(key);
-      if (known) known.push(statement);
-      else claims.set(key, [statement]);
+      getOrInsert(claims, key, (): StatedEdge[] => []).push(statement);
     }
     return Object.entries(node).flatMap(([name, values]) =>
       Object.hasOwn(PROVENANCE, name)

@@ -173,8 +173,8 @@ export interface FurtherNodes {
 export const DESCRIPTION_LENGTH = 300;
 
 /** Parts of an answer that are known before its nodes are read, and after. */
-export type EvidenceHead = Pick<EvidenceGraph, "@context" | "@id" | "direction">;
-export type EvidenceTail = Omit<EvidenceGraph, keyof EvidenceHead | "@graph">;
+type EvidenceHead = Pick<EvidenceGraph, "@context" | "@id" | "direction">;
+type EvidenceTail = Omit<EvidenceGraph, keyof EvidenceHead | "@graph">;
 
 /**
  * An answer whose nodes are read as the caller consumes them, so that the largest answer is never

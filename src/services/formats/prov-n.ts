@@ -45,7 +45,7 @@ const qualified = (ark: string): string =>
 const quoted = (text: string): string => `"${oneLine(text.replace(/[\\"]/g, "\\$&"))}"`;
 
 /** The provenance that a record states, and that others state of it, as PROV-N. */
-export async function provN(deps: Pick<Deps, "records">, record: StoredRecord): Promise<string> {
+async function provN(deps: Pick<Deps, "records">, record: StoredRecord): Promise<string> {
   const predicates = [...BY_CURIE.keys()];
   const [[from], [to]] = await Promise.all([
     linksFrom(deps, [record.ark], { predicates, limit: MAX_LINKS }),

@@ -226,7 +226,7 @@ export interface OaiItem {
  */
 export type ItemPosition = readonly [live: string | null, deleted: string | null];
 
-export interface ItemPage {
+interface ItemPage {
   items: OaiItem[];
   position: ItemPosition;
   more: boolean;

@@ -241,7 +241,7 @@ function likelySeparator(text: string): string {
   return counted.reduce((best, each) => (each.count > best.count ? each : best)).separator;
 }
 
-export interface ImageFacts {
+interface ImageFacts {
   mediaType: string;
   width: number | null;
   height: number | null;
@@ -380,7 +380,7 @@ const TABLE_TYPE = /^text\/(?:csv|tab-separated-values|tsv)\b/i;
 const PACKED = ["PK\u0003\u0004", "7z\u00bc\u00af", "BZh", "\u00fd7zXZ", "Rar!", "(\u00b5/\u00fd"];
 
 /** Extension in lower case, also of a compressed file. */
-export const extensionOf = (name: string): string =>
+const extensionOf = (name: string): string =>
   /\.([a-z0-9]{1,12})(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase() ?? "";
 
 /** @param head some hundred bytes, or more */

@@ -131,7 +131,7 @@ export type Stated = Pick<RecordState, "quads" | "links" | "text" | "keywords" |
 };
 
 /** A document, and the record's owner where the document need not state it. */
-export type StatedInput = GraphInput & { owner?: string | null };
+type StatedInput = GraphInput & { owner?: string | null };
 
 /**
  * The statements of a document, and its text for search.

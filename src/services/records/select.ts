@@ -48,7 +48,7 @@ const TEXT_WEIGHT = 50;
 const LIST_TIMEOUT = 10_000;
 
 /** A range of time as callers send it. */
-export interface TimeRangeInput {
+interface TimeRangeInput {
   since?: Date | null;
   before?: Date | null;
 }

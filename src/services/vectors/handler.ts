@@ -36,11 +36,7 @@ const DIGEST_BYTES = 16;
  * The text of a vector: name, keywords and description, because the first words count most in many
  * models; empty when the record has none.
  */
-export const embeddedText = ({
-  name,
-  keywords,
-  description,
-}: NonNullable<ChangedText["text"]>): string =>
+const embeddedText = ({ name, keywords, description }: NonNullable<ChangedText["text"]>): string =>
   [name, keywords, description]
     .map((part) => part.trim())
     .filter((part) => part !== "")

@@ -128,6 +128,10 @@ export type Term =
   | { type: "literal"; value: string; datatype?: string; "xml:lang"?: string };
 export type Row = Record<string, Term>;
 
+/** The rows in an answer as SPARQL 1.1 JSON. */
+export const rowsOf = (json: string): Row[] =>
+  (JSON.parse(json) as { results: { bindings: Row[] } }).results.bindings;
+
 export interface IndexState {
   state: "loading" | "ready" | "stopped";
   /** What the operator should set, where the engine holds more than it is meant for. */

@@ -524,7 +524,7 @@ const hiddenField = (name: string, field: ModelField): boolean =>
   name.startsWith("@") || GIVEN.has(name) || field.secret === true || field.private === true;
 
 /** GraphQL type of a declared field. */
-export function scalarOf(field: ModelField): () => unknown {
+function scalarOf(field: ModelField): () => unknown {
   switch (field.json) {
     case "string":
       return () => String;

@@ -21,7 +21,7 @@ import {
 import { describe } from "../metadata.js";
 
 /** Numbers whose digits a double does not keep, such as `3.0`, by JSON pointer. */
-export type WrittenNumbers = ReadonlyMap<string, string>;
+type WrittenNumbers = ReadonlyMap<string, string>;
 
 export interface AsWritten {
   /** `@id`s by the identifiers that they have in the registry. */
@@ -163,7 +163,7 @@ const NUMBER = /[:[,]\s*(-?\d[\d.eE+-]*)/g;
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],]|[a-z]+/g;
 
 /** Numbers that are written otherwise than their values, by pointer. The text is valid JSON. */
-export function numbersIn(text: string): Map<string, string> {
+function numbersIn(text: string): Map<string, string> {
   const found = new Map<string, string>();
   if (![...text.matchAll(NUMBER)].some(([, lexeme]) => isOddly(lexeme!))) return found;
   /** Of each open object the key that is being read, of each open array the index. */

@@ -21,6 +21,7 @@ import {
 import { ADDED_TERMS, withoutNames } from "../records/document.js";
 import { type AsWritten, textOf } from "./as-written.js";
 import { crateRecords } from "../../records/of-crate.js";
+import { getOrInsert } from "../../../get-or-insert.js";
 
 /** Most nested prefixes; more is a loop. */
 const DEEPEST = 5;
@@ -48,9 +49,7 @@ export class TermMeanings {
   }
 
   of(term: string): string {
-    let meaning = this.#known.get(term);
-    if (meaning === undefined) this.#known.set(term, (meaning = this.#define(term, 0)));
-    return meaning;
+    return getOrInsert(this.#known, term, () => this.#define(term, 0));
   }
 
   /** Whether the context itself defines the term; a vocabulary does not count. */
@@ -204,13 +203,12 @@ interface Used {
 }
 
 /** The contexts of the records of a crate, each with the terms that are used under it. */
-export class UsedContexts {
+class UsedContexts {
   readonly #all = new Map<string, Used>();
 
   add({ "@context": context, ...claimed }: JsonObject): void {
     const key = keyOf(context);
-    let used = this.#all.get(key);
-    if (!used) this.#all.set(key, (used = { context, terms: new Set() }));
+    const used = getOrInsert(this.#all, key, () => ({ context, terms: new Set<string>() }));
     termsIn(claimed, used.terms);
   }
 
@@ -224,7 +222,7 @@ export class UsedContexts {
  * that it does not explain and that all records using them define alike. An entity whose terms have
  * another meaning under it has its own context.
  */
-export class CrateContext {
+class CrateContext {
   readonly whole: JsonValue | undefined;
   /** The context of the metadata file, before the registry added terms. */
   readonly given: JsonValue | undefined;
@@ -651,7 +649,7 @@ export async function surveyCrate(
  * @param root ARK of the crate
  * @param id the crate's name in its metadata
  */
-export function descriptorEntity(
+function descriptorEntity(
   root: string,
   { descriptor, conformsTo }: Pick<CrateSurvey, "descriptor" | "conformsTo">,
   names: EntityNames,
@@ -842,11 +840,8 @@ class StatedInside {
 
   /** @param outdated is not written */
   add(document: JsonObject, outdated: ReadonlySet<JsonObject> | undefined): void {
-    for (const part of entitiesInside(document, outdated)) {
-      const parts = this.#parts.get(part.id);
-      if (parts) parts.push(part);
-      else this.#parts.set(part.id, [part]);
-    }
+    for (const part of entitiesInside(document, outdated))
+      getOrInsert(this.#parts, part.id, (): EntityInside[] => []).push(part);
   }
 
   /**

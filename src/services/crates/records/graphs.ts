@@ -11,6 +11,7 @@ import { placeOf } from "../identifiers/identify.js";
 import type { CrateDescription } from "../layout.js";
 import type { ResolvedEntity } from "../steps.js";
 import type { CrateLimits } from "../upload.js";
+import { getOrInsert } from "../../../get-or-insert.js";
 
 /** Function of `src/rdf/graph.ts`; injected, so that plans can run without RDF. */
 export type GraphsOf = (
@@ -34,9 +35,7 @@ export async function graphsFor(
   const byContext = new Map<string, Draft[]>();
   for (const draft of drafts) {
     const key = JSON.stringify(draft.crateContext) ?? "";
-    const same = byContext.get(key);
-    if (same) same.push(draft);
-    else byContext.set(key, [draft]);
+    getOrInsert(byContext, key, (): Draft[] => []).push(draft);
   }
   const graphs = new Map(drafts.map((draft): [Draft, RecordGraph] => [draft, EMPTY]));
   for (const group of byContext.values()) {

@@ -151,7 +151,7 @@ function checkNames(members: readonly Member[], findings: Findings): void {
       findings.error(
         "DUPLICATE_NAME",
         `Member ${shown(file.name)} is a file, and a folder that holds ` +
-          `${shown(seen.get(below)!.name)}.`,
+          `${shown(seen.get(below)?.name ?? below)}.`,
         { file: file.name },
       );
   }

@@ -13,7 +13,7 @@ export interface DrawnEvidence {
   graph: EvidenceGraph;
 }
 /** Where a picture is shown, and what its groups link to. */
-export type PictureLook = Omit<PictureOptions, keyof PictureBounds>;
+type PictureLook = Omit<PictureOptions, keyof PictureBounds>;
 
 const boundsOf = ({ config }: Pick<Deps, "config">): PictureBounds => ({
   nodes: config.EVIDENCE_PICTURE_NODES,

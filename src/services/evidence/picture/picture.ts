@@ -40,7 +40,7 @@ export interface PictureEdge {
 }
 
 /** Neighbours of a drawn node that are not drawn themselves, on one side of it. */
-export interface Rest {
+interface Rest {
   node: PictureNode;
   side: "support" | "use";
   count: number;

@@ -11,7 +11,7 @@ import type { AssertedBy, Direction } from "../../../model/provenance.js";
 import type { RecordStore, RecordWrite, StoredRecord } from "../../../storage/records/port.js";
 import type { Submission } from "../../../storage/records/port/submissions.js";
 import type { Caller } from "../../access/rules.js";
-import { queued } from "../../crates/submissions.js";
+import { failSubmission, queued } from "../../crates/submissions.js";
 import type { Deps } from "../../deps.js";
 import { stateOf } from "../../records/state.js";
 import { findLive } from "../../records/find.js";
@@ -25,6 +25,7 @@ import { changedPointers } from "../../records/state.js";
 import { parseDocument } from "../../records/view.js";
 import { checkRange } from "../types.js";
 import { builtMembers, documentAround } from "./document.js";
+import { getOrInsert } from "../../../get-or-insert.js";
 
 type BuildDeps = Pick<Deps, "config" | "records" | "queries" | "documents">;
 
@@ -89,16 +90,7 @@ export function buildHandler(deps: BuildDeps): JobHandler {
     } catch (error) {
       if ((error as Error).name === "FenceLost") return;
       if (!(error instanceof ServiceError) || !FINAL.has(error.code)) throw error;
-      const { id, attempt } = job.submission;
-      await deps.records.closeSubmission(
-        {
-          id,
-          attempt,
-          status: "failed",
-          error: [{ file: null, pointer: null, message: error.message, code: error.code }],
-        },
-        Date.now(),
-      );
+      await failSubmission(deps, job.submission, error);
     }
   };
 }
@@ -206,8 +198,11 @@ async function renewed(deps: Deps, record: StoredRecord): Promise<StoredRecord> 
   const before = parseDocument(record.document);
   const question = questionOf(record, before);
   if (!question) return record;
-  let known = verified.get(deps.records);
-  if (!known) verified.set(deps.records, (known = new LRUCache({ max: REMEMBERED })));
+  const known = getOrInsert(
+    verified,
+    deps.records,
+    () => new LRUCache<string, number>({ max: REMEMBERED }),
+  );
   const sequence = await deps.records.sequence();
   if (known.get(record.ark) === sequence) return record;
 

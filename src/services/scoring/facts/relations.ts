@@ -9,6 +9,7 @@ import type { FoundLink, RecordStore, StoredRecord } from "../../../storage/reco
 import { type CrateFacts, MAX_EVIDENCE } from "./fields.js";
 import type { Member } from "./survey.js";
 import { pairs } from "../../../pairs.js";
+import { getOrInsert } from "../../../get-or-insert.js";
 
 /**
  * Records whose links are read at a time, and links of each; for records with more links the rest
@@ -195,16 +196,17 @@ export class Relations {
   }
 
   #runOf(key: string): Run {
-    let run = this.#runs.get(key);
-    if (!run)
-      this.#runs.set(key, (run = { inputs: 0, outputs: 0, programs: 0, lost: 0, lostPrograms: 0 }));
-    return run;
+    return getOrInsert(this.#runs, key, () => ({
+      inputs: 0,
+      outputs: 0,
+      programs: 0,
+      lost: 0,
+      lostPrograms: 0,
+    }));
   }
 
   #part(whole: string, part: string): void {
-    const parts = this.#parts.get(whole);
-    if (parts) parts.push(part);
-    else this.#parts.set(whole, [part]);
+    getOrInsert(this.#parts, whole, (): string[] => []).push(part);
   }
 
   /** Facts that are known only after all records are read. */

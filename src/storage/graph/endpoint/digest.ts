@@ -1,5 +1,5 @@
 import { GraphStore } from "../oxigraph/graph-store.js";
-import type { GraphDigest, Row, Term } from "../port.js";
+import type { GraphDigest, Term } from "../port.js";
 import { QuadDigest } from "../quad-digest.js";
 import { jsonRows, POSITION_GRAPH, type SparqlHttp } from "./client.js";
 
@@ -27,13 +27,13 @@ export async function digestEndpoint(
       addGraphs(lines.join(""), sum);
       lines = [];
     };
-    for await (const rows of jsonRows(
+    for await (const rows of jsonRows<Quad>(
       http.query(QUADS, { accept: "application/sparql-results+json", timeout: PATIENCE }),
     )) {
       for (const row of rows) {
-        if ((row.g!.value !== graph && lines.length >= BATCH) || lines.length >= LARGEST_LOT)
+        if ((row.g.value !== graph && lines.length >= BATCH) || lines.length >= LARGEST_LOT)
           flush();
-        graph = row.g!.value;
+        graph = row.g.value;
         lines.push(lineOf(row));
       }
     }
@@ -51,8 +51,11 @@ function addGraphs(nquads: string, sum: QuadDigest): void {
   store.free();
 }
 
-const lineOf = ({ g, s, p, o }: Row): string =>
-  `${termOf(s!)} ${termOf(p!)} ${termOf(o!)} ${termOf(g!)} .\n`;
+/** A row of {@link QUADS}. */
+type Quad = Record<"g" | "s" | "p" | "o", Term>;
+
+const lineOf = ({ g, s, p, o }: Quad): string =>
+  `${termOf(s)} ${termOf(p)} ${termOf(o)} ${termOf(g)} .\n`;
 
 const ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
@@ -64,7 +67,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 function termOf(term: Term): string {
   if (term.type === "uri") return `<${term.value}>`;
   if (term.type === "bnode") return `_:${term.value}`;
-  const text = `"${term.value.replaceAll(/["\\\n\r]/g, (character) => ESCAPES[character]!)}"`;
+  const text = `"${term.value.replaceAll(/["\\\n\r]/g, (character) => ESCAPES[character] ?? character)}"`;
   if (term["xml:lang"] !== undefined) return `${text}@${term["xml:lang"]}`;
   return term.datatype === undefined ? text : `${text}^^<${term.datatype}>`;
 }

@@ -206,9 +206,9 @@ const PLACE = /error at (\d+):(\d+): |(?:at )?line (\d+), column (\d+)[.:]?\s*/;
 function refusalOf(message: string): ServiceError {
   const [words, ...numbers] = PLACE.exec(message) ?? [];
   const [line, column] = numbers.filter((number) => number !== undefined).map(Number);
-  if (words === undefined || line! < 2)
+  if (words === undefined || line === undefined || column === undefined || line < 2)
     return new ServiceError("QUERY_REFUSED", `The query was refused: ${message}`);
-  const place = { line: line! - 1, column: column! };
+  const place = { line: line - 1, column };
   return new ServiceError(
     "QUERY_SYNTAX",
     `The query is malformed at line ${place.line}, column ${place.column}: ` +

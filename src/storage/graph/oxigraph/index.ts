@@ -6,6 +6,7 @@ import {
   type QueryEngine,
   type QueryOptions,
   type Row,
+  rowsOf,
   silent,
 } from "../port.js";
 import { Arrivals } from "../waiting.js";
@@ -259,7 +260,7 @@ class Threads {
     const { advice } = this.state();
     if (this.#suggested || advice === undefined) return;
     this.#suggested = true;
-    this.#options.log.warn({ records: this.#current!.records }, advice);
+    this.#options.log.warn({ records: this.#current?.records }, advice);
   }
 
   #rebuild(worn: ThreadHandle): void {
@@ -402,10 +403,7 @@ export class OxigraphEngine implements QueryEngine {
     options: QueryOptions = {},
   ): Promise<{ rows: Row[]; sequence: number }> {
     const { text, sequence } = await this.text(query, "json", options);
-    return {
-      rows: (JSON.parse(text) as { results: { bindings: Row[] } }).results.bindings,
-      sequence,
-    };
+    return { rows: rowsOf(text), sequence };
   }
 
   async table(

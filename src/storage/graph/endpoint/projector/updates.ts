@@ -31,7 +31,7 @@ function stepUpdate(from: Position, to: Position, lot: readonly Chunk[]): string
 }
 
 /** The statements to add, graph by graph. */
-export function blocksOf(lot: readonly Chunk[]): string {
+function blocksOf(lot: readonly Chunk[]): string {
   const added: string[] = [];
   let open = "";
   for (const { statements } of lot) {

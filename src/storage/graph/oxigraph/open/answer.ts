@@ -161,16 +161,16 @@ export function refusal(error: Error): {
   extra?: Record<string, unknown>;
 } {
   if (error instanceof Refused) return { code: "QUERY_REFUSED", message: error.message };
-  const place = /^error at (\d+):(\d+): (.*)$/s.exec(error.message);
-  if (!place)
+  const [, row, offset, words] = /^error at (\d+):(\d+): (.*)$/s.exec(error.message) ?? [];
+  if (words === undefined)
     return {
       code: "QUERY_REFUSED",
       message: `The query was refused: ${error.message.slice(0, 500)}`,
     };
-  const [line, column] = [Number(place[1]), Number(place[2])];
+  const [line, column] = [Number(row), Number(offset)];
   return {
     code: "QUERY_SYNTAX",
-    message: `The query is malformed at line ${line}, column ${column}: ${place[3]!.slice(0, 500)}.`,
+    message: `The query is malformed at line ${line}, column ${column}: ${words.slice(0, 500)}.`,
     extra: { line, column },
   };
 }
