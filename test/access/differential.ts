@@ -245,6 +245,7 @@ const REST: Record<string, Row> = {
   oai_get: { outside: "a feed of what is public, the same for every caller" },
   oai_post: { outside: "a feed of what is public, the same for every caller" },
   sitemap: { outside: "a feed of what is public, the same for every caller" },
+  feed: { outside: "a feed of what is public, the same for every caller" },
   catalog: { outside: "a feed of what is public, the same for every caller" },
   void_description: { outside: "a feed of what is public, the same for every caller" },
   api_catalog: { outside: "addresses of the interfaces" },

@@ -374,6 +374,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   oai_get: "the protocol OAI-PMH; records by filter are Query.records",
   oai_post: "the protocol OAI-PMH; records by filter are Query.records",
   sitemap: "a file for search engines",
+  feed: "a file for feed readers",
   catalog: "a feed in DCAT; the same records are Query.records",
   void_description: "a file in VoID; the counts are Query.recordStatistics",
   api_catalog: "a list of interfaces, GraphQL among them",
