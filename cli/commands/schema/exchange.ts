@@ -82,6 +82,7 @@ export async function importSchema(
         dialect: { ...separatedBy(separator), ...found.dialect, separator },
         header: options.header ?? found.header ?? true,
       }),
+      ...found.keys,
       properties: found.properties,
       required: Object.keys(found.properties),
     };

@@ -182,6 +182,11 @@ function addValidate(schema: ToolCommand): void {
       ),
     )
     .addOption(
+      new Option("--max-keys <count>", "most values of a key; default 5000000").argParser(
+        positiveValue,
+      ),
+    )
+    .addOption(
       new Option(
         "--pattern-seconds <seconds>",
         "time limit for the patterns of one file, in addition to one second per MiB; default 10",

@@ -1,15 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { fullFormats } from "ajv-formats/dist/formats.js";
 import { parseArk } from "../../../src/identifiers/ark.js";
 import { inferTable } from "../../../src/tabular/infer.js";
 import { DEFAULT_LIMITS } from "../../../src/tabular/limits.js";
 import { type Dialect, separatedBy } from "../../../src/tabular/reader/dialect.js";
+import { loadFormats } from "../../../src/tabular/rules/environment.js";
 import { parseExactJson } from "../../../src/tabular/schema/exact-json.js";
 import { findPackagedSchema, PACKAGED_SCHEMAS } from "../../../src/tabular/schema/packaged.js";
 import {
   inspectSchema,
   newSchemaDocument,
+  NO_KEYS,
   readSchema,
   statedDialect,
 } from "../../../src/tabular/schema/table-schema.js";
@@ -42,7 +43,7 @@ export async function checkSchema(path: string, { data }: { data?: string }): Pr
         : await columnsOf(data, document);
   const remarks = [
     // Parquet has no separator.
-    ...inspectSchema(document, columns, new Set(Object.keys(fullFormats))).filter(
+    ...inspectSchema(document, columns, new Set((await loadFormats()).keys())).filter(
       ({ code }) => !(ofParquet && code === "NO_SEPARATOR"),
     ),
     ...((await exists(path)) ? await duplicateKeys(path) : []),
@@ -68,6 +69,7 @@ async function columnsOf(data: string, document: unknown): Promise<number> {
   return inFile(source.name, async () => {
     const shell = readSchema({
       ...(document as object),
+      ...NO_KEYS,
       properties: { none: { type: "string", index: DEFAULT_LIMITS.maxColumns, description: "" } },
       required: [],
       header: false,

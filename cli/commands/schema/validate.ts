@@ -139,9 +139,10 @@ function engineOptions({
   maxRow,
   maxColumns,
   patternSeconds,
+  maxKeys,
 }: ValidateOptions): CheckOptions {
   const limits = Object.fromEntries(
-    Object.entries({ maxCell, maxRow, maxColumns, patternSeconds }).filter(
+    Object.entries({ maxCell, maxRow, maxColumns, patternSeconds, maxKeys }).filter(
       ([, value]) => value !== undefined,
     ),
   );

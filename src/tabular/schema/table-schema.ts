@@ -8,9 +8,21 @@ import {
   type Trim,
   TRIMS,
 } from "../reader/dialect.js";
+import { patternedMoments } from "../rules/moments.js";
+import { parseNumberPattern } from "../rules/numerals.js";
 import { exactJsonText, parseExactJson } from "./exact-json.js";
 
-type Kind = "number" | "positive" | "count" | "text" | "boolean" | "list" | "pattern" | "any";
+type Kind =
+  | "number"
+  | "positive"
+  | "count"
+  | "text"
+  | "texts"
+  | "character"
+  | "boolean"
+  | "list"
+  | "pattern"
+  | "any";
 
 /** The JSON Schema keywords that validate cells: the value of each, and the types it applies to. */
 const KEYWORDS: Readonly<Record<string, { kind: Kind; types: readonly string[] }>> = {
@@ -18,6 +30,16 @@ const KEYWORDS: Readonly<Record<string, { kind: Kind; types: readonly string[] }
   minLength: { kind: "count", types: ["string"] },
   maxLength: { kind: "count", types: ["string"] },
   format: { kind: "text", types: ["string"] },
+  formatPattern: { kind: "text", types: ["string", "number", "integer"] },
+  formatMinimum: { kind: "text", types: ["string"] },
+  formatMaximum: { kind: "text", types: ["string"] },
+  formatExclusiveMinimum: { kind: "text", types: ["string"] },
+  formatExclusiveMaximum: { kind: "text", types: ["string"] },
+  decimalChar: { kind: "character", types: ["number", "integer"] },
+  groupChar: { kind: "character", types: ["number", "integer"] },
+  specialValues: { kind: "texts", types: ["number"] },
+  trueValues: { kind: "texts", types: ["boolean"] },
+  falseValues: { kind: "texts", types: ["boolean"] },
   minimum: { kind: "number", types: ["number", "integer"] },
   maximum: { kind: "number", types: ["number", "integer"] },
   exclusiveMinimum: { kind: "number", types: ["number", "integer"] },
@@ -25,6 +47,7 @@ const KEYWORDS: Readonly<Record<string, { kind: Kind; types: readonly string[] }
   multipleOf: { kind: "positive", types: ["number", "integer"] },
   minItems: { kind: "count", types: ["array"] },
   maxItems: { kind: "count", types: ["array"] },
+  unique: { kind: "boolean", types: ["string", "number", "integer", "boolean"] },
   uniqueItems: { kind: "boolean", types: ["array"] },
   enum: { kind: "list", types: ["string", "number", "integer", "array", "boolean"] },
   const: { kind: "any", types: ["string", "number", "integer", "array", "boolean"] },
@@ -35,6 +58,8 @@ const EXPECTED: Record<Kind, string> = {
   positive: "a number above 0",
   count: "a whole number from 0",
   text: "text",
+  texts: "an array of texts",
+  character: "one character",
   boolean: "true or false",
   list: "an array of values",
   pattern: "a regular expression",
@@ -50,6 +75,8 @@ const fits: Record<Kind, (value: unknown) => boolean> = {
   positive: (value) => isNumeric(value) && value > 0,
   count: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
   text: (value) => typeof value === "string",
+  texts: (value) => Array.isArray(value) && value.every((text) => typeof text === "string"),
+  character: (value) => typeof value === "string" && [...value].length === 1,
   boolean: (value) => typeof value === "boolean",
   list: (value) => Array.isArray(value) && value.length > 0,
   pattern: (value) => typeof value === "string",
@@ -71,7 +98,12 @@ function keywordProblem(object: Record<string, unknown>, type: string): string |
     if (value === undefined || value === null || !types.includes(type)) continue;
     if (!fits[kind](value))
       return `its ${keyword} must be ${EXPECTED[kind]}, not ${exactJsonText(value)}`;
-    const bad = kind === "pattern" ? patternProblem(value as string) : undefined;
+    const bad =
+      kind === "pattern"
+        ? patternProblem(value as string)
+        : keyword === "formatPattern"
+          ? formatProblem(value as string, type)
+          : undefined;
     if (bad !== undefined) return bad;
   }
   for (const [low, high] of BOUNDS) {
@@ -156,6 +188,15 @@ function patternProblem(pattern: string): string | undefined {
   }
 }
 
+/** Why a pattern is none of dates, times or numbers. */
+function formatProblem(pattern: string, type: string): string | undefined {
+  const read = type === "string" ? patternedMoments(pattern) : parseNumberPattern(pattern);
+  if (read !== undefined) return undefined;
+  return type === "string"
+    ? `its formatPattern ${pattern} is not of dates or times: write e.g. dd.MM.yyyy HH:mm`
+    : `its formatPattern ${pattern} is not of numbers: write e.g. #,##0.00`;
+}
+
 /** A property that is sound: its index read, its keywords of the right kind. */
 export interface TableProperty {
   name: string;
@@ -191,6 +232,18 @@ export interface TableSchema {
    */
   dialect: Dialect;
   header: boolean;
+  /** Properties whose values name a row; empty for none. */
+  primaryKey: string[];
+  /** Properties whose values together differ from row to row. */
+  uniqueKeys: string[][];
+  foreignKeys: ForeignKey[];
+}
+
+/** Properties whose values are those of a key of another table, as Table Schema writes it. */
+export interface ForeignKey {
+  fields: string[];
+  /** The resource is empty for the table itself. */
+  reference: { resource: string; fields: string[] };
 }
 
 const TYPES = new Set(["string", "number", "integer", "array", "boolean", "null"]);
@@ -238,7 +291,59 @@ export function readSchema(document: unknown): TableSchema {
       refuse("the schema's missingValues must be an array of texts"),
     ),
     dialect: readDialect(document),
+    ...readKeys(document, properties),
     header: header === true,
+  };
+}
+
+/** In place of the keys of a schema whose properties are left out. */
+export const NO_KEYS = { primaryKey: null, uniqueKeys: null, foreignKeys: null };
+
+/** Names of properties: one, or several. */
+const namesOf = (value: unknown): string[] | undefined => {
+  const names = typeof value === "string" ? [value] : value;
+  return Array.isArray(names) && names.every((name) => typeof name === "string")
+    ? names
+    : undefined;
+};
+
+function readKeys(
+  { primaryKey, uniqueKeys, foreignKeys }: Record<string, unknown>,
+  properties: Record<string, unknown>,
+): Pick<TableSchema, "primaryKey" | "uniqueKeys" | "foreignKeys"> {
+  const fieldsOf = (key: string, value: unknown): string[] => {
+    const fields = namesOf(value);
+    if (!fields) return refuse(`the schema's ${key} must be names of properties`);
+    for (const name of fields) {
+      const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      if (!isObject(property))
+        return refuse(`the schema's ${key} names ${name}, which is no property`);
+      if (property["type"] === "array")
+        return refuse(`the schema's ${key} names ${name}, which is an array: name single columns`);
+    }
+    return fields;
+  };
+  const list = (key: string, value: unknown): unknown[] => {
+    if (isAbsent(value)) return [];
+    return Array.isArray(value) ? value : refuse(`the schema's ${key} must be an array`);
+  };
+  return {
+    primaryKey: isAbsent(primaryKey) ? [] : fieldsOf("primaryKey", primaryKey),
+    uniqueKeys: [
+      ...Object.entries(properties).flatMap(([name, property]) =>
+        isObject(property) && property["unique"] === true ? [fieldsOf("unique", name)] : [],
+      ),
+      ...list("uniqueKeys", uniqueKeys).map((key) => fieldsOf("uniqueKeys", key)),
+    ],
+    foreignKeys: list("foreignKeys", foreignKeys).map((key) => {
+      const reference = isObject(key) ? key["reference"] : undefined;
+      const there = isObject(reference) ? namesOf(reference["fields"]) : undefined;
+      const { resource = "" } = isObject(reference) ? reference : {};
+      const fields = fieldsOf("foreignKeys", (key as Record<string, unknown> | null)?.["fields"]);
+      if (!there || typeof resource !== "string" || there.length !== fields.length)
+        return refuse("each of the schema's foreignKeys needs fields and a reference with as many");
+      return { fields, reference: { resource, fields: there } };
+    }),
   };
 }
 
@@ -294,9 +399,7 @@ export function statedDialect(document: DialectKeys & { seperator?: unknown }): 
     skipRows: skipRows ?? undefined,
     trim: trim ?? undefined,
   };
-  return Object.fromEntries(
-    Object.entries(stated).filter(([, value]) => value !== undefined),
-  );
+  return Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined));
 }
 
 const isAbsent = (value: unknown): value is null | undefined =>
@@ -379,6 +482,20 @@ export interface ValueKeywords {
   minLength?: number | null;
   maxLength?: number | null;
   format?: string | null;
+  /** How dates, times or numbers are written, as Unicode TR35 says: `dd.MM.yyyy`, `#,##0.00`. */
+  formatPattern?: string | null;
+  formatMinimum?: string | null;
+  formatMaximum?: string | null;
+  formatExclusiveMinimum?: string | null;
+  formatExclusiveMaximum?: string | null;
+  decimalChar?: string | null;
+  groupChar?: string | null;
+  /** Texts of values that are no finite numbers. */
+  specialValues?: string[] | null;
+  /** No two rows have the same value. */
+  unique?: boolean | null;
+  trueValues?: string[] | null;
+  falseValues?: string[] | null;
   minimum?: number | bigint | null;
   maximum?: number | bigint | null;
   exclusiveMinimum?: number | bigint | null;
@@ -526,7 +643,7 @@ export function inspectSchema(
       ? Object.entries(given)
       : undefined;
   const schema = attempt(
-    () => readSchema(properties ? { ...shell, properties: {} } : document),
+    () => readSchema(properties ? { ...shell, ...NO_KEYS, properties: {} } : document),
     error,
   );
   for (const [name, property] of properties ?? []) {
@@ -536,29 +653,40 @@ export function inspectSchema(
     keywordRemarks(name, property as Record<string, unknown>, read, formats, warn);
   }
   if (schema) {
-    const { seperator, separator } = shell;
-    if (typeof seperator === "string" && typeof separator === "string" && seperator !== separator)
-      error(
-        "SEPARATORS_DIFFER",
-        `its keys seperator (${JSON.stringify(seperator)}) and separator ` +
-          `(${JSON.stringify(separator)}) differ: the first is used here, the second by other ` +
-          "clients; give both the same value",
-      );
-    if (schema.dialect.separator === "")
-      warn("NO_SEPARATOR", "the schema gives no separator: only Parquet can be checked with it");
-    const names = new Set((properties ?? []).map(([name]) => name));
-    for (const name of schema.required)
-      if (!names.has(name))
-        error(
-          "REQUIRED_UNKNOWN",
-          `required names ${name}, which is not a property: no row can conform`,
-        );
+    shellRemarks(shell, schema, new Set((properties ?? []).map(([name]) => name)), error, warn);
     if (properties?.length === 0) warn("NO_COLUMN", "the schema describes no column");
   }
+  if (schema && properties) attempt(() => readKeys(shell, given as Record<string, unknown>), error);
   overlaps(sound, error);
   if (columns !== undefined)
     for (const { name, index } of sound) checkLastColumn(name, index, columns, error);
   return remarks;
+}
+
+/** What a schema says beside its properties. */
+function shellRemarks(
+  shell: Record<string, unknown>,
+  schema: TableSchema,
+  names: ReadonlySet<string>,
+  error: Remark,
+  warn: Remark,
+): void {
+  const { seperator, separator } = shell;
+  if (typeof seperator === "string" && typeof separator === "string" && seperator !== separator)
+    error(
+      "SEPARATORS_DIFFER",
+      `its keys seperator (${JSON.stringify(seperator)}) and separator ` +
+        `(${JSON.stringify(separator)}) differ: the first is used here, the second by other ` +
+        "clients; give both the same value",
+    );
+  if (schema.dialect.separator === "")
+    warn("NO_SEPARATOR", "the schema gives no separator: only Parquet can be checked with it");
+  for (const name of schema.required)
+    if (!names.has(name))
+      error(
+        "REQUIRED_UNKNOWN",
+        `required names ${name}, which is not a property: no row can conform`,
+      );
 }
 
 function attempt<T>(work: () => T, error: Remark): T | undefined {
