@@ -38,7 +38,7 @@ const SENTENCES: Readonly<Record<string, (item: ValidationItem) => string>> = {
 function sentenceOf(item: ValidationItem): string {
   const known = Object.hasOwn(SENTENCES, item.type) ? SENTENCES[item.type]!(item) : undefined;
   if (known !== undefined) return known;
-  const text = item.msg.replace(/^(?:Value error|value is), ?/i, "").trim();
+  const text = item.msg.replace(/^(?:value error, |value is )/i, "").trim();
   return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".");
 }
 

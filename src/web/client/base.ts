@@ -84,6 +84,27 @@ function askBefore(): void {
   });
 }
 
+/** Says how many boxes of a list are checked; the box `all` stands for those of other pages too. */
+function countChosen(): void {
+  for (const form of document.querySelectorAll<HTMLFormElement>("form[data-choose]")) {
+    const shown = form.querySelector<HTMLElement>("[data-chosen]")!;
+    const buttons = form.querySelectorAll<HTMLButtonElement>("button[name=choose]");
+    const count = (): void => {
+      const all = form.querySelector<HTMLInputElement>("input[name=all]");
+      const name = CSS.escape(form.dataset["choose"]!);
+      const boxes = form.querySelectorAll(`input[name="${name}"]:checked`).length;
+      const chosen = all?.checked ? Number(all.dataset["total"]) : boxes;
+      shown.textContent =
+        chosen === 0 ? "Choose records" : `${chosen.toLocaleString("en-US")} chosen`;
+      for (const button of buttons) button.disabled = chosen === 0;
+    };
+    form.addEventListener("change", count);
+    // A browser that goes back checks the boxes again.
+    window.addEventListener("pageshow", count);
+    count();
+  }
+}
+
 /** A box that checks all boxes of a name. */
 function checkAll(): void {
   for (const box of document.querySelectorAll<HTMLInputElement>("[data-check-all]"))
@@ -109,6 +130,7 @@ function sendChoices(): void {
 
 enableCopyButtons();
 checkAll();
+countChosen();
 showScripted();
 sendChoices();
 closeMenus();

@@ -25,7 +25,7 @@ const PAGE_SIZE = 20;
 /** Values shown of one facet; the address takes any value. */
 const SHOWN = 8;
 
-type Filter = NonNullable<RecordListQueryVariables["filter"]>;
+export type Filter = NonNullable<RecordListQueryVariables["filter"]>;
 type ScoreBand = "BELOW_20" | "FROM_20" | "FROM_40" | "FROM_60" | "FROM_80";
 
 const BANDS: Readonly<Record<ScoreBand, { label: string; filter: Filter }>> = {
@@ -126,12 +126,12 @@ const CONDITIONS: readonly Condition[] = [
 ];
 
 /** One condition of the address. */
-interface Stated {
+export interface Stated {
   condition: Condition;
   value: string;
 }
 
-function statedIn(query: URLSearchParams): Stated[] {
+export function statedIn(query: URLSearchParams): Stated[] {
   return CONDITIONS.flatMap((condition) =>
     query
       .getAll(condition.name)
@@ -142,7 +142,7 @@ function statedIn(query: URLSearchParams): Stated[] {
 }
 
 /** @throws ServiceError `BAD_REQUEST` for a value that the condition does not know */
-function filterOf(stated: readonly Stated[]): Filter | null {
+export function filterOf(stated: readonly Stated[]): Filter | null {
   const parts = stated.map(({ condition, value }) => {
     const part = condition.filter(value);
     if (part) return part;
@@ -159,13 +159,13 @@ interface FacetValue {
   label: string;
   count: number;
 }
-interface Facet {
+export interface Facet {
   condition: Condition;
   values: FacetValue[];
 }
 
 /** What a list of records shows, however it was found. */
-interface Listing {
+export interface Listing {
   total: number;
   /** Whether there may be more than `total`. */
   isAtLeast?: boolean;
@@ -263,25 +263,27 @@ const named = (
   count: number,
 ): FacetValue | null => record && { value: record.id, label: nameText(record), count };
 
-const ORDERS: Readonly<Record<string, RecordListQueryVariables["orderBy"]>> = {
+export const ORDERS: Readonly<Record<string, RecordListQueryVariables["orderBy"]>> = {
   newest: { field: "CREATED", direction: "DESC" },
   oldest: { field: "CREATED", direction: "ASC" },
   changed: { field: "MODIFIED", direction: "DESC" },
   name: { field: "NAME", direction: "ASC" },
 };
 
-async function listed(
+/** Records by a filter in an order, with facets of all of them. */
+export async function listed(
   { ask, query }: PageRequest,
   filter: Filter | null,
   sort: string,
+  size = PAGE_SIZE,
 ): Promise<Listing> {
   const before = query.get("before");
   const answer = await ask(RecordListDocument, {
     filter,
     orderBy: ownValue(ORDERS, sort) ?? ORDERS["newest"],
     ...(before === null
-      ? { first: PAGE_SIZE, after: query.get("after") }
-      : { first: null, last: PAGE_SIZE, before }),
+      ? { first: size, after: query.get("after") }
+      : { first: null, last: size, before }),
   });
   const { records } = answer;
   return {
@@ -496,7 +498,7 @@ interface ResultsProps {
 }
 
 /** Names of the records that conditions name. */
-const namesIn = ({ ask }: PageRequest, stated: readonly Stated[]): Promise<Names> =>
+export const namesIn = ({ ask }: PageRequest, stated: readonly Stated[]): Promise<Names> =>
   namesOf(
     ask,
     stated.filter(({ condition }) => condition.record).map(({ value }) => value),
@@ -576,27 +578,41 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
           )}
           <Pager path={path} query={query} pageInfo={pageInfo} />
         </div>
-        <aside aria-label="Narrow the results">
-          <details class="facets" open>
-            <summary>Narrow the results</summary>
-            {facets
-              .filter(({ condition, values }) => condition.name !== fixed && values.length > 0)
-              .map(({ condition, values }) => (
-                <Section class="facet" title={condition.title}>
-                  <ul>
-                    {values.slice(0, SHOWN).map(({ value, label, count }) => (
-                      <li>
-                        <FacetLink {...{ path, query, condition, value, label }} />{" "}
-                        <span class="quiet">{countText(count)}</span>
-                      </li>
-                    ))}
-                  </ul>
-                </Section>
-              ))}
-          </details>
-        </aside>
+        <Facets {...{ path, query, facets, fixed }} />
       </div>
     </>
+  );
+}
+
+interface FacetsProps {
+  path: string;
+  fixed?: string | undefined;
+  query: URLSearchParams;
+  facets: readonly Facet[];
+}
+
+/** Links that narrow a list, each with its number. */
+export function Facets({ path, query, facets, fixed }: FacetsProps) {
+  return (
+    <aside aria-label="Narrow the results">
+      <details class="facets" open>
+        <summary>Narrow the results</summary>
+        {facets
+          .filter(({ condition, values }) => condition.name !== fixed && values.length > 0)
+          .map(({ condition, values }) => (
+            <Section class="facet" title={condition.title}>
+              <ul>
+                {values.slice(0, SHOWN).map(({ value, label, count }) => (
+                  <li>
+                    <FacetLink {...{ path, query, condition, value, label }} />{" "}
+                    <span class="quiet">{countText(count)}</span>
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          ))}
+      </details>
+    </aside>
   );
 }
 
@@ -626,7 +642,7 @@ function FacetLink(props: {
 }
 
 /** What narrows the list, each with a link that takes it away. */
-function Conditions(
+export function Conditions(
   props: Pick<ResultsProps, "stated" | "names" | "path"> & { query: URLSearchParams },
 ) {
   const { stated, names, query, path } = props;

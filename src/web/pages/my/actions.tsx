@@ -20,8 +20,8 @@ import { RecordLink } from "../../record-components.js";
 import { counted, countText, shortened } from "../../words.js";
 import { pageOf } from "./frame.js";
 
-/** Records of one action; the page shows fewer. */
-export const BULK = 100;
+/** Records of one action, and of one request of it (MAX_BULK_RECORDS is no less by default). */
+export const [MOST, BATCH] = [1_000, 100];
 
 export interface Chosen {
   id: string;
@@ -29,7 +29,7 @@ export interface Chosen {
   status: string | null;
 }
 
-interface Row {
+export interface Row {
   id: string;
   done: boolean;
   message: string | null;
@@ -120,7 +120,8 @@ const withdrawing = (
         label="Use instead"
         name="successor"
         value={form.get("successor") ?? ""}
-        help="Identifier of the record that takes their place, ark:…"
+        picker
+        help="The record that takes their place: type its name and choose it, or give its ark:…"
       />
     </>
   ),
@@ -237,6 +238,18 @@ export async function chosenOf(ask: PageRequest["ask"], ids: string[]): Promise<
   }));
 }
 
+/** Does an action to any number of records, a batch after the other. */
+export async function runAction(
+  request: PageRequest,
+  action: Action,
+  ids: string[],
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let start = 0; start < ids.length; start += BATCH)
+    for (const row of await action.run(request, ids.slice(start, start + BATCH))) rows.push(row);
+  return rows;
+}
+
 /**
  * Without it Enter in a field would press the button of a form. A default button that is disabled is
  * not pressed; browsers skip one that is not laid out.
@@ -268,9 +281,8 @@ function ActionForm({
     <Form csrf={csrf} action="/my/records">
       <NothingOnEnter />
       {from !== null && <input type="hidden" name="from" value={from} />}
-      {chosen.map(({ id }) => (
-        <input type="hidden" name="id" value={id} />
-      ))}
+      {/* One field: a form of a thousand would be refused. */}
+      <input type="hidden" name="ids" value={chosen.map(({ id }) => id).join(" ")} />
       <h2>
         {label}: {counted(chosen.length, "record")}
       </h2>
@@ -352,19 +364,22 @@ export function OutcomeNotice({ outcome: { action, rows, chosen } }: { outcome: 
     <Notice tone={failed.length === 0 ? "success" : "warning"}>
       <p>
         {counted(done.length, "record")} {action.done}
-        {failed.length > 0 && `, ${failed.length} not`}.
+        {failed.length > 0 && `, ${countText(failed.length)} not`}.
       </p>
       <ul>
-        {done.map(({ id }) => (
-          <li>
-            <RecordLink record={names.get(id)!} />
-          </li>
-        ))}
-        {failed.map(({ id, message }) => (
+        {failed.slice(0, MAX_LISTED).map(({ id, message }) => (
           <li>
             Not <RecordLink record={names.get(id) ?? { id }} />: <bdi>{message}</bdi>
           </li>
         ))}
+        {done.slice(0, MAX_LISTED).map(({ id }) => (
+          <li>
+            <RecordLink record={names.get(id)!} />
+          </li>
+        ))}
+        {Math.max(done.length, failed.length) > MAX_LISTED && (
+          <li class="quiet">and others, which the list shows</li>
+        )}
       </ul>
     </Notice>
   );

@@ -1,140 +1,299 @@
-/** One's own records: the list, in which some are chosen for an action. */
+/** One's own records as a desk: search, facets, order, and records that are chosen for an action. */
 import { nameText } from "../../../model/labels.js";
-import { Empty, Form, Notice, Pager } from "../../components.js";
-import { RecordCard } from "../../record-components.js";
-import {
-  MyRecordsDocument,
-  type MyRecordsQuery,
-  type MyRecordsQueryVariables,
-} from "../../documents.js";
-import { counted } from "../../words.js";
+import { Empty, Form, Notice, Pager, When } from "../../components.js";
+import { type Card, KindLabel, RecordLink, StatusBadge } from "../../record-components.js";
+import { ChosenIdsDocument, DeskDocument } from "../../documents.js";
+import { counted, countText, licenceText, shortened } from "../../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../../page.js";
 import { recordPath, withQuery } from "../../paths.js";
 import { problemOf } from "../../problems.js";
-import { actionPage, ACTIONS, BULK, chosenOf, type Outcome, OutcomeNotice } from "./actions.js";
-import { own, pageOf, STATUSES } from "./frame.js";
+import {
+  Conditions,
+  Facets,
+  type Filter,
+  filterOf,
+  listed,
+  namesIn,
+  ORDERS,
+  statedIn,
+} from "../search.js";
+import {
+  actionPage,
+  ACTIONS,
+  chosenOf,
+  MOST,
+  type Outcome,
+  OutcomeNotice,
+  runAction,
+} from "./actions.js";
+import { own, pageOf } from "./frame.js";
 
-const PAGE_SIZE = 25;
-/** The list, in which records are chosen; its buttons only lead to the forms, and so may Enter. */
-function Choice({
-  nodes,
-  csrf,
-}: {
-  nodes: MyRecordsQuery["records"]["nodes"];
-  csrf: string | null;
-}) {
-  const hasDois = nodes.every(({ doiReservation }) => doiReservation !== "NO_SERVICE");
-  return (
-    <Form csrf={csrf} action="/my/records">
-      <fieldset class="bulk">
-        <legend>With the chosen records</legend>
-        <div class="row">
-          {[...ACTIONS].map(
-            ([name, { label }]) =>
-              (name !== "doi" || hasDois) && (
-                <button class="secondary" name="choose" value={name}>
-                  {label}…
-                </button>
-              ),
-          )}
-        </div>
-        {!hasDois && (
-          <p class="quiet small">
-            This registry registers no DOIs (<a href="/help/dois">what its operator sets</a>). The
-            ARK of each record is as permanent.
-          </p>
-        )}
-      </fieldset>
-      <p data-script hidden>
-        <label>
-          <input type="checkbox" data-check-all="id" /> Choose all on this page
-        </label>
-      </p>
-      <ul class="results-list">
-        {nodes.map((record) => (
-          <li class="choice">
-            <input
-              type="checkbox"
-              name="id"
-              value={record.id}
-              aria-label={`Choose ${nameText(record)}`}
+const PAGE_SIZE = 50;
+const PATH = "/my/records";
+
+/** Groups, organizations and projects have a page of their own: records belong to them. */
+const OTHERS: Filter = { not: { kinds: ["GROUP", "ORGANIZATION", "PROJECT"] } };
+
+/** What the address asks for, among the records of the reader or of a group. */
+function filterIn({ query, viewer }: Pick<PageRequest, "query" | "viewer">): Filter {
+  const words = (query.get("q") ?? "").trim();
+  const group = query.get("of") ?? "";
+  const stated = filterOf(statedIn(query));
+  return {
+    and: [
+      group === "" ? { owners: [viewer!.id] } : { owners: [group] },
+      OTHERS,
+      ...(words === "" ? [] : [{ text: words }]),
+      ...(stated ? [stated] : []),
+    ],
+  };
+}
+
+async function records(request: PageRequest, outcome?: Outcome, problem?: string): Promise<Page> {
+  const { ask, query, csrf } = request;
+  const sort = query.get("sort") ?? "changed";
+  const filter = filterIn(request);
+  const stated = statedIn(query);
+  const [listing, names, { me, sample }] = await Promise.all([
+    listed(request, filter, sort, PAGE_SIZE),
+    namesIn(request, stated),
+    ask(DeskDocument, { filter }),
+  ]);
+  const collectives = [...(me?.organizations.nodes ?? []), ...(me?.projects.nodes ?? [])].filter(
+    (node) => "name" in node,
+  );
+  const hasDois = sample.nodes.every(({ doiReservation }) => doiReservation !== "NO_SERVICE");
+  const isNarrowed = stated.length > 0 || (query.get("q") ?? "") !== "";
+  return pageOf(
+    "My records",
+    PATH,
+    <section>
+      {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+      {outcome && <OutcomeNotice outcome={outcome} />}
+      <Find query={query} collectives={collectives} />
+      <Conditions {...{ stated, names, query }} path={PATH} />
+      <div class="columns search">
+        <div>
+          {listing.items.length === 0 ? (
+            <Empty
+              title={isNarrowed ? "No record of yours is like that." : "No record is here yet."}
+            >
+              <p>
+                {isNarrowed ? (
+                  <a href={PATH}>All of them</a>
+                ) : (
+                  <>
+                    <a href="/upload">Upload a folder or an archive</a>, or{" "}
+                    <a href="/new">describe one object</a>.
+                  </>
+                )}
+              </p>
+            </Empty>
+          ) : (
+            <Desk
+              records={listing.items.map(({ record }) => record)}
+              {...{ csrf, query, sort, hasDois }}
+              total={listing.total}
             />
-            <RecordCard record={record} level={2} />
-          </li>
+          )}
+          <Pager path={PATH} query={query} pageInfo={listing.pageInfo} />
+        </div>
+        <Facets path={PATH} query={query} facets={listing.facets} fixed="owner" />
+      </div>
+    </section>,
+    problem === undefined ? 200 : 422,
+  );
+}
+
+interface FindProps {
+  query: URLSearchParams;
+  collectives: readonly { id: string; name?: string | null }[];
+}
+
+/** Words, and whose records. */
+function Find({ query, collectives }: FindProps) {
+  const of = query.get("of") ?? "";
+  return (
+    <form class="row desk-find" action={PATH} role="search" aria-label="Search my records">
+      {[...query]
+        .filter(([name]) => !["q", "of", "after", "before"].includes(name))
+        .map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
         ))}
-      </ul>
+      <input
+        type="search"
+        name="q"
+        value={query.get("q") ?? ""}
+        aria-label="Search my records"
+        placeholder="Search my records…"
+      />
+      {collectives.length > 0 && (
+        <select name="of" aria-label="Whose records" data-send>
+          <option value="">Mine</option>
+          {collectives.map((node) => (
+            <option value={node.id} selected={node.id === of}>
+              {shortened(nameText(node), 60)}
+            </option>
+          ))}
+        </select>
+      )}
+      <button class="secondary">Search</button>
+    </form>
+  );
+}
+
+interface DeskProps {
+  records: readonly Card[];
+  total: number;
+  csrf: string | null;
+  query: URLSearchParams;
+  sort: string;
+  hasDois: boolean;
+}
+
+/** The list, in which records are chosen; its buttons only lead to the forms, and so may Enter. */
+function Desk({ records: shown, total, csrf, query, sort, hasDois }: DeskProps) {
+  return (
+    <Form csrf={csrf} action={PATH} class="desk" data-choose="id">
+      <input type="hidden" name="query" value={query.toString()} />
+      <p class="meta">
+        {counted(total, "record")}
+        {total > shown.length && (
+          <>
+            {" · "}
+            <label>
+              <input type="checkbox" name="all" value="yes" data-total={total} />{" "}
+              {total > MOST
+                ? `Choose the first ${countText(MOST)} of ${countText(total)}`
+                : `Choose all ${countText(total)}`}
+            </label>
+          </>
+        )}
+      </p>
+      <div class="scroll" tabIndex={0} role="region" aria-label="My records">
+        <table class="wide dense">
+          <thead>
+            <tr>
+              <th scope="col">
+                <input
+                  type="checkbox"
+                  data-check-all="id"
+                  aria-label="Choose all on this page"
+                  data-script
+                  hidden
+                />
+              </th>
+              <Sorted {...{ query, sort }} by="name" title="Name" />
+              <th scope="col" class="minor">
+                Kind
+              </th>
+              <th scope="col">Status</th>
+              <th scope="col" class="minor">
+                Licence
+              </th>
+              <Sorted {...{ query, sort }} by="changed" title="Changed" />
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((record) => (
+              <tr>
+                <td>
+                  <input
+                    type="checkbox"
+                    name="id"
+                    value={record.id}
+                    aria-label={`Choose ${nameText(record)}`}
+                  />
+                </td>
+                <th scope="row">
+                  <RecordLink record={record} />
+                </th>
+                <td class="minor">
+                  <KindLabel kind={record.kind ?? null} />
+                </td>
+                <td>
+                  <StatusBadge
+                    status={record.publicationStatus}
+                    embargoEndsAt={record.embargoEndsAt}
+                  />
+                </td>
+                <td class="minor date">
+                  {record.license ? (
+                    shortened(licenceText(record.license), 30)
+                  ) : (
+                    <span class="quiet">none</span>
+                  )}
+                </td>
+                <td class="date">
+                  <When at={record.modifiedAt} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <div class="chosen-bar" role="group" aria-label="With the chosen records">
+        <strong data-chosen aria-live="polite">
+          With the chosen records:
+        </strong>
+        {[...ACTIONS].map(
+          ([name, { label, danger }]) =>
+            (name !== "doi" || hasDois) && (
+              <button class={danger ? "danger" : "secondary"} name="choose" value={name}>
+                {label}…
+              </button>
+            ),
+        )}
+      </div>
     </Form>
   );
 }
 
-/** Groups, organizations and projects have a page of their own: records belong to them. */
-const OTHERS: NonNullable<MyRecordsQueryVariables["filter"]> = {
-  not: { kinds: ["GROUP", "ORGANIZATION", "PROJECT"] },
-};
+interface SortedProps {
+  query: URLSearchParams;
+  sort: string;
+  by: keyof typeof ORDERS;
+  title: string;
+}
 
-async function records(request: PageRequest, outcome?: Outcome, problem?: string): Promise<Page> {
-  const { ask, query, viewer, csrf } = request;
-  const status = query.get("status");
-  const group = query.get("group");
-  const before = query.get("before");
-  const conditions: NonNullable<MyRecordsQueryVariables["filter"]>[] = [
-    group === null || group === "" ? { owners: [viewer!.id] } : { group },
-    OTHERS,
-    ...(status !== null && Object.hasOwn(STATUSES, status)
-      ? [{ publicationStatus: [status as "DRAFT"] }]
-      : []),
-  ];
-  const { records: page, me } = await ask(MyRecordsDocument, {
-    filter: { and: conditions },
-    ...(before === null
-      ? { first: PAGE_SIZE, after: query.get("after") }
-      : { first: null, last: PAGE_SIZE, before }),
-  });
-  const groups = (me?.organizations.nodes ?? []).filter((node) => "name" in node);
-  return pageOf(
-    "My records",
-    "/my/records",
-    <section>
-      {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
-      {outcome && <OutcomeNotice outcome={outcome} />}
-      <form class="row" action="/my/records">
-        <label for="status">Status</label>
-        <select id="status" name="status">
-          <option value="">any</option>
-          {Object.entries(STATUSES).map(([value, text]) => (
-            <option value={value} selected={value === status}>
-              {text}
-            </option>
-          ))}
-        </select>
-        <label for="group">Of</label>
-        <select id="group" name="group">
-          <option value="">me</option>
-          {groups.map((node) => (
-            <option value={node.id} selected={node.id === group}>
-              {nameText(node)}
-            </option>
-          ))}
-        </select>
-        <button class="secondary">Show</button>
-      </form>
-      <p class="meta">{counted(page.totalCount, "record")}</p>
-      {page.nodes.length === 0 ? (
-        <Empty title="No record has this status." />
+/** The head of a column by which the list is ordered, or can be. */
+function Sorted({ query, sort, by, title }: SortedProps) {
+  const next = new URLSearchParams(query);
+  next.delete("after");
+  next.delete("before");
+  next.set("sort", by);
+  const isOrder = sort === by;
+  const direction = ORDERS[by]!.direction === "ASC" ? "ascending" : "descending";
+  return (
+    <th scope="col" aria-sort={isOrder ? direction : undefined}>
+      {isOrder ? (
+        <>
+          {title} <span aria-hidden="true">{direction === "ascending" ? "↑" : "↓"}</span>
+        </>
       ) : (
-        <Choice nodes={page.nodes} csrf={csrf} />
+        <a href={`${PATH}?${next.toString()}`}>{title}</a>
       )}
-      <Pager path="/my/records" query={query} pageInfo={page.pageInfo} />
-    </section>,
-    problem === undefined ? 200 : 422,
+    </th>
   );
+}
+
+/** The records that a form names: one by one, in one field, or all that its list has. */
+async function chosenIn(request: PageRequest): Promise<string[]> {
+  const { form, ask, viewer } = request;
+  if (form.get("all") === null) {
+    const listedIds = (form.get("ids") ?? "").split(" ").filter((id) => id !== "");
+    return [...form.getAll("id"), ...listedIds].slice(0, MOST);
+  }
+  const filter = filterIn({ query: new URLSearchParams(form.get("query") ?? ""), viewer });
+  const { records: found } = await ask(ChosenIdsDocument, { filter, first: MOST });
+  return found.nodes.map(({ id }) => id);
 }
 
 /** The form of one action, for the records that the address names: pages of records lead here. */
 async function askedAction(request: PageRequest): Promise<Page | Redirect> {
   const { params, query } = request;
   const name = params["action"]!;
-  const ids = query.getAll("id").slice(0, BULK);
+  const ids = query.getAll("id").slice(0, MOST);
   if (!ACTIONS.has(name) || ids.length === 0) return { redirect: "/my/records" };
   return actionPage(request, name, ids, { from: ids.length === 1 ? ids[0]! : null });
 }
@@ -142,7 +301,7 @@ async function askedAction(request: PageRequest): Promise<Page | Redirect> {
 /** `choose` asks for the form of an action, `action` does it. */
 async function changeRecords(request: PageRequest): Promise<Page | Redirect> {
   const { ask, form } = request;
-  const ids = form.getAll("id").slice(0, BULK);
+  const ids = await chosenIn(request);
   const choose = form.get("choose");
   const name = choose ?? form.get("action") ?? "";
   const action = ACTIONS.get(name);
@@ -153,7 +312,7 @@ async function changeRecords(request: PageRequest): Promise<Page | Redirect> {
   try {
     // Before they are withdrawn.
     const chosen = await chosenOf(ask, ids);
-    const rows = await action.run(request, ids);
+    const rows = await runAction(request, action, ids);
     if (from === null) return await records(request, { action, rows, chosen });
     const refused = rows.find((row) => !row.done);
     if (refused)
