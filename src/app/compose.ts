@@ -25,6 +25,7 @@ import { type Log, reportDamage } from "../log.js";
 import { KnownDamage } from "../services/objects/damage.js";
 import { scoreHandler } from "../services/scoring/score.js";
 import { Penalties, QueryGuard } from "../services/sparql/answer.js";
+import { spellGraphs } from "./spell-graphs.js";
 import { vectorsHandler } from "../services/vectors/handler.js";
 import { Nearness } from "../services/vectors/nearness.js";
 import { OpenEngine, OxigraphEngine } from "../storage/graph/oxigraph/index.js";
@@ -258,7 +259,11 @@ async function openIndex(
     const queries = new EndpointEngine({ ...options, pool: config.SPARQL_POOL - openConnections });
     return {
       queries,
-      openQueries: new OpenEndpoint(queries, options, { ...limits, atOnce: openConnections }),
+      openQueries: new OpenEndpoint(queries, options, {
+        ...limits,
+        atOnce: openConnections,
+        spell: spellGraphs(cpu, config.SPARQL_MEMORY),
+      }),
       guard: new QueryGuard(config, cpu, BOOKKEEPING),
       closeServer: () => endpoint.close(),
     };

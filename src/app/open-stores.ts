@@ -23,7 +23,6 @@ export async function openRecords(
   if (config.DATABASE_URL === null)
     return openSqliteRecordStore({
       file: join(config.DATA_DIR, "records.db"),
-      vectorsMemory: config.VECTORS_MEMORY,
       log,
       warn,
     });
@@ -35,7 +34,6 @@ export async function openRecords(
     timeout: config.DATABASE_TIMEOUT,
     connectTimeout: config.DATABASE_CONNECT_TIMEOUT,
     poll: config.DATABASE_POLL,
-    vectorsMemory: config.VECTORS_MEMORY,
     log,
   });
 }

@@ -21,8 +21,8 @@ import { RELATIONS } from "../model/connections.js";
  * levels of lists must fit. The real number is counted while they are read.
  */
 const USUAL_PAGE = 7;
-/** Price of counting the links of one record: more than that of reading a page of them. */
-const COUNTED_LINKS = 10;
+/** Price of counting what one record has: more than that of reading a page of it. */
+const COUNTED = 10;
 /** Price of a filter or an order of the links of one record, which are found in one more read. */
 const SELECTED_LINKS = 10;
 /** Price of each link that a filter follows: in a list of all records, and among links. */
@@ -105,11 +105,11 @@ export function costOf(
     const selecting = costOfArguments(field, node, variables, type === root);
     if (page !== undefined) {
       const there = totals.get(inner.name) ?? Infinity;
-      const isOfLinks = isRecord(type) && inner.name === "RecordConnection";
-      const counted = isOfLinks && selects(node, "totalCount");
+      const counted =
+        isRecord(type) && inner.name !== "RevisionConnection" && selects(node, "totalCount");
       return (
         Math.max(1, Math.min(page, there)) * Math.max(1, below) +
-        (counted ? COUNTED_LINKS : 0) +
+        (counted ? COUNTED : 0) +
         selecting
       );
     }

@@ -31,7 +31,7 @@ const SECTIONS: readonly (readonly [title: string, names: RegExp])[] = [
     "Search and statistics",
     named("Search.* TextPart ScorePart ScoreReason RecordStatistics.* KindCount OwnerCount"),
   ],
-  ["Evidence", named("Evidence.* HiddenEvidence Impact SupportPath AssertedBy Direction")],
+  ["Evidence", named("Evidence.* HiddenEvidence Impact Origin.* SupportPath AssertedBy Direction")],
   [
     "Formats, content and previews",
     named(
@@ -53,7 +53,7 @@ const SECTIONS: readonly (readonly [title: string, names: RegExp])[] = [
   ["Accounts and service", named("User Account AccessToken Token Health.* RegistryFigures")],
   [
     "Inputs and payloads of mutations",
-    named(".*Input .*Patch .*Payload .*Outcome .*OutcomeError .*Change"),
+    named(".*Input .*Patch .*Payload .*Outcome .*OutcomeError .*Change Warning.*"),
   ],
   ["Scalars", named("BigInt Date DateTime JSON Upload")],
 ];

@@ -40,6 +40,7 @@ import {
 import {
   awaitSubmission,
   cancelSubmission,
+  countSubmissions,
   followSubmission,
   isRetryable,
   listSubmissions,
@@ -295,7 +296,10 @@ export class CrateResolver {
   ): Promise<SubmissionConnection> {
     const checked = checkedPage(page);
     const { items, positions, next } = await this.list(checked, signedIn(context));
-    return pageOf(items, positions, next !== undefined, checked.after);
+    return {
+      ...pageOf(items, positions, next !== undefined, checked.after),
+      totalCount: () => countSubmissions(context.deps, signedIn(context).caller),
+    };
   }
 
   /** @throws as {@link cancelSubmission} */

@@ -1,9 +1,10 @@
 /** Builds the records of a crate's entities. */
 import { arkKey } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
-import { listOf } from "../../model/field.js";
+import { isObject, listOf } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { labelOf } from "../../model/labels.js";
 import { licenceOf } from "../../model/licences.js";
 import { plainText, textOf } from "../../model/texts.js";
 import type { RecordGraph } from "../../rdf/emit.js";
@@ -250,7 +251,8 @@ function record(
     ark: entity.ark,
     key: arkKey(entity.ark),
     kind: entity.kind,
-    name: textOf(document["name"]),
+    name:
+      textOf(document["name"]) ?? (isRoot ? nameOfCrate(crate, document, settings.archive) : null),
     owner: settings.owner,
     document: new TextEncoder().encode(JSON.stringify(document)),
     quads: graph.quads,
@@ -266,6 +268,21 @@ function record(
         }),
     ...(entity.embargoed ? { publicationStatus: "EMBARGOED" as const } : {}),
   };
+}
+
+/** What a crate without a name is called: as what it is mainly about, else as its file. */
+function nameOfCrate(
+  { entities }: ResolvedCrate,
+  document: JsonObject,
+  archive: BuildSettings["archive"],
+): string | null {
+  const [main] = listOf(document["mainEntity"]);
+  const id = isObject(main) ? main["@id"] : main;
+  const entity = entities.find(({ ark, url }) => id !== undefined && (ark === id || url === id));
+  const label = entity && labelOf(entity.parts[0].entity.value);
+  // An upload without a name of its file is stored as `crate.zip`.
+  const file = archive?.name.replace(/\.zip$/i, "").trim() ?? "";
+  return label ?? (file === "" || file === "crate" ? null : file);
 }
 
 /**

@@ -357,6 +357,10 @@ export async function listSubmissions(
   };
 }
 
+/** How many submissions {@link listSubmissions} lists in all. */
+export const countSubmissions = ({ records }: Deps, who: Caller): Promise<number> =>
+  records.countSubmissions(who.admin ? null : who.user);
+
 /**
  * Requests the cancellation of a submission; none of it is stored then. A running submission ends
  * shortly afterwards.

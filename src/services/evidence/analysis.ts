@@ -179,7 +179,7 @@ const inOrder = (counts: ReadonlyMap<KindName, number>): KindCount[] =>
     .toSorted((a, b) => b.count - a.count || (a.kind < b.kind ? -1 : 1));
 
 /** One statement on the path, as it was made: its subject may be either end. */
-interface PathEdge {
+export interface PathEdge {
   source: string;
   name: ProvenanceName;
   target: string;

@@ -1,5 +1,6 @@
 import { invalid } from "../../errors.js";
 import { parseArk } from "../../identifiers/ark.js";
+import { nameText } from "../../model/labels.js";
 import { instantOf } from "../../model/dates.js";
 import { type JsonValue, listOf } from "../../model/field.js";
 import { digestIn } from "../../model/file-facts.js";
@@ -126,7 +127,7 @@ export async function factsOf(deps: FactDeps, view: RecordView): Promise<RecordF
     ark: record.ark,
     url: addressOf(deps.baseUrl(), record.ark),
     type: landmarks.schemaType.slice("https://schema.org/".length),
-    title: text("name") ?? lineOf(record.name) ?? record.ark,
+    title: text("name") ?? lineOf(record.name) ?? nameText({ id: record.ark, kind: record.kind }),
     description: description || null,
     creators: creators.agents,
     unnamed: creators.unnamed.length,

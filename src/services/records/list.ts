@@ -198,7 +198,8 @@ export function landmarksOf(record: StoredRecord): Landmarks {
                 (type) => mediaTypeIn(type) ?? [],
               )[0] ?? null,
           },
-    name: textOf(document["name"]),
+    // A crate without a name is called as its archive.
+    name: textOf(document["name"]) ?? (record.kind === "rocrate" ? record.name : null),
     description: wholeTextOf(document["description"]),
     license:
       references(document["license"])

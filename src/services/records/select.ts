@@ -73,8 +73,12 @@ export interface RecordFilterInput {
   kinds?: readonly KindName[] | null;
   name?: TextFilter | null;
   keywords?: readonly string[] | null;
-  /** One owner, as a query string names it. */
+  /** One owner, and other conditions as a query string names them. */
   owner?: string | null;
+  keyword?: readonly string[];
+  format?: readonly string[];
+  status?: readonly PublicationStatus[];
+  licence?: readonly string[];
   owners?: readonly string[] | null;
   crate?: string | null;
   formats?: readonly string[] | null;
@@ -365,7 +369,11 @@ class FilterReader {
   }
 
   #valueConditions(input: RecordFilterInput, loc: ValidationItem["loc"]): RecordFilter[] {
-    const { ids, kinds, name, keywords, formats, publicationStatus, licenses } = input;
+    const { ids, kinds, name } = input;
+    const keywords = input.keywords ?? input.keyword;
+    const formats = input.formats ?? input.format;
+    const publicationStatus = input.publicationStatus ?? input.status;
+    const licenses = input.licenses ?? input.licence;
     const parts: RecordFilter[] = [];
     if (ids)
       parts.push({ keys: this.#keys(this.#counted(ids), (index) => [...loc, "ids", index]) });
@@ -573,10 +581,10 @@ export function filterParameters(
     ),
     kinds: kind as KindName[] | undefined,
     name: nameParameters(query),
-    keywords: query["keyword"] === undefined ? undefined : [query["keyword"]],
-    publicationStatus: status as PublicationStatus[] | undefined,
-    formats: listOf(query["format"]),
-    licenses: listOf(query["licence"]),
+    keyword: query["keyword"] === undefined ? undefined : [query["keyword"]],
+    status: status as PublicationStatus[] | undefined,
+    format: listOf(query["format"]),
+    licence: listOf(query["licence"]),
     scoreAtLeast: number("scoreAtLeast"),
     scoreBelow: number("scoreBelow"),
     ...Object.fromEntries(RANGES.map((field) => [field, range(field)])),

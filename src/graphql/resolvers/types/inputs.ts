@@ -366,7 +366,7 @@ export const PATCH_TYPES = Object.fromEntries(
         ...Object.fromEntries(members),
         additionalProperties: optional(
           GraphQLJSON,
-          "Further members that change, as a JSON Merge Patch: null removes a member.",
+          "Further changes, as a JSON Merge Patch: null removes a member.",
         ),
       }),
     ];
@@ -402,8 +402,8 @@ function argumentPath(
 ): (string | number)[] {
   const [first, name, ...rest] = loc;
   if (!REST_PLACES.includes(first)) return [...loc];
-  // An offset in a body that is no JSON: it has no arguments.
-  if (at.length === 0 && typeof name !== "string") return [...loc];
+  // An offset in a body that is no JSON object: it has no arguments.
+  if (at.length === 0 && typeof name !== "string") return ["request", ...loc.slice(1)];
   if (name === undefined) return [...at];
   if (name === "@id") return [...at.slice(0, 1), "id", ...rest];
   if (kind === undefined || name === "additionalProperties") return [...at, name, ...rest];

@@ -13,6 +13,7 @@ export const USUAL_PAGE = 100;
 export const ABOUT_PAGE = {
   edges: "Entries of the page, each with its cursor.",
   nodes: "The same without cursors.",
+  totalCount: "Entries in all; counted only when asked for.",
   pageInfo: "Where the page ends, and whether there are more.",
   node: "The entry itself.",
   cursor: "Place of the entry in the list.",
@@ -55,6 +56,8 @@ export function connectionTo<T extends object>(name: string, node: TypeClass<T>)
     @Field(() => [edge], { description: ABOUT_PAGE.edges }) edges!: InstanceType<typeof edge>[];
     @Field(() => [node], { description: ABOUT_PAGE.nodes }) nodes!: T[];
     @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
+    @Field(() => Int, { description: ABOUT_PAGE.totalCount })
+    totalCount!: number | (() => Promise<number>);
   }
   return Connection;
 }

@@ -113,6 +113,12 @@ export async function crateFiles(
   return last ? { items, next: last.position } : { items };
 }
 
+/** How many files {@link crateFiles} lists in all. @throws as it does */
+export async function countCrateFiles(deps: Deps, ark: Ark, minSize = 0): Promise<number> {
+  const tree = await treeOf(deps, await findLive(deps, ark, "rocrate"));
+  return tree.filter(({ file }) => file.size >= minSize).length;
+}
+
 /** The records of the files, one read for all of them. */
 async function described(
   deps: Deps,
@@ -171,6 +177,8 @@ export interface Folder {
   size: number;
   /** Folders first, then files, each by name. */
   items: FolderEntry[];
+  /** Entries in all pages. */
+  entryCount: number;
   next?: string;
 }
 
@@ -233,6 +241,7 @@ export async function crateFolder(
     fileCount,
     size,
     items,
+    entryCount: entries.size,
     ...(order.length > shown.length && { next: cursorOf(shown.at(-1)?.[0] ?? start) }),
   };
 }

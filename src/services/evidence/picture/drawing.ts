@@ -1,4 +1,5 @@
 /** Evidence as pictures and as lists. */
+import { labelled } from "../labelled.js";
 import type { Ark } from "../../../identifiers/ark.js";
 import type { Deps } from "../../deps.js";
 import { type TreeRow, treeRows } from "../tree.js";
@@ -31,7 +32,7 @@ export async function drawEvidence(
   look: PictureLook,
 ): Promise<DrawnEvidence> {
   const bounds = boundsOf(deps);
-  const graph = await graphToDraw(request, bounds, evidenceDeps(deps));
+  const graph = await labelled(await graphToDraw(request, bounds, evidenceDeps(deps)), deps);
   return { graph, drawn: drawPicture(graph, { ...look, ...bounds }) };
 }
 
@@ -42,7 +43,7 @@ export async function drawEvidence(
  */
 export async function drawNearby(deps: Deps, ark: Ark, look: PictureLook): Promise<DrawnEvidence> {
   const bounds = boundsOf(deps);
-  const graph = await nearbyGraph(ark, bounds, evidenceDeps(deps));
+  const graph = await labelled(await nearbyGraph(ark, bounds, evidenceDeps(deps)), deps);
   return { graph, drawn: drawPicture(graph, { ...look, ...bounds }) };
 }
 

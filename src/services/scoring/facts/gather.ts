@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { isObject, listOf, referencesIn } from "../../../model/field.js";
 import type { ObjectReference, RecordStore, StoredRecord } from "../../../storage/records/port.js";
 import { rootGaps } from "../../crates/advise.js";
-import { referencePointer } from "../../crates/dangling.js";
+import { referencePointer } from "../../records/links.js";
 import { crateRecords, stateOf } from "../../records/of-crate.js";
 import { describedCrate } from "../../crates/layout.js";
 import type { Deps } from "../../deps.js";

@@ -335,7 +335,7 @@ async function freePort(): Promise<number> {
 }
 
 export { EndpointEngine } from "./engine.js";
-export { OpenEndpoint, type OpenEndpointOptions } from "./open-engine.js";
+export { type NTriples, OpenEndpoint, type OpenEndpointOptions } from "./open-engine.js";
 export { BOOKKEEPING } from "./client.js";
 export type { EndpointAddress, EndpointOptions } from "./client.js";
 
