@@ -14,7 +14,7 @@ import {
 import { askedArk } from "../services/records/find.js";
 import { arkOf, type Handlers, linkToNext, type RestRequest } from "./request.js";
 
-type Form = "jsonld" | "json" | "svg" | EvidenceFormat;
+type Form = "jsonld" | "json" | "svg" | "png" | EvidenceFormat;
 /** Names of `?format=`. */
 const EVIDENCE_FORM_NAMES: Readonly<Record<Form, Form>> = {
   jsonld: "jsonld",
@@ -24,9 +24,10 @@ const EVIDENCE_FORM_NAMES: Readonly<Record<Form, Form>> = {
   dot: "dot",
   mermaid: "mermaid",
   svg: "svg",
+  png: "png",
 };
 const JSON_TYPES = { jsonld: "application/ld+json", json: "application/json" } as const;
-/** PROV-JSON is not among them: it has no media type of its own. */
+/** PROV-JSON is not among them: it has no media type of its own. A PNG is asked for by its name. */
 const BY_TYPE: Readonly<Record<string, Form>> = {
   "application/ld+json": "jsonld",
   "application/json": "json",
@@ -57,6 +58,16 @@ async function sendPicture(request: RestRequest): Promise<void> {
   sendBytes(req, res, Buffer.from(drawn.svg), {
     type: "image/svg+xml; charset=utf-8",
     headers: { ...HEADERS, ...cut(request, graph), "Content-Security-Policy": PICTURE_POLICY },
+  });
+}
+
+/** Sends the picture for links to the record. */
+async function sendCard(request: RestRequest): Promise<void> {
+  const { req, res, context } = request;
+  const asked = { ark: arkOf(request), ...evidenceParameters(request.query) };
+  sendBytes(req, res, await evidence.card(asked, context), {
+    type: "image/png",
+    headers: { "Cache-Control": "public, max-age=3600", Vary: "Accept" },
   });
 }
 
@@ -92,6 +103,7 @@ export const evidenceOperations: Handlers = {
   query_evidence: async (request) => {
     const form = evidenceForm(request);
     if (form === "svg") return sendPicture(request);
+    if (form === "png") return sendCard(request);
     if (form !== "jsonld" && form !== "json") return sendForm(request, form);
     const { req, res, query, context } = request;
     const parts = evidence.written({ ark: arkOf(request), ...evidenceParameters(query) }, context);

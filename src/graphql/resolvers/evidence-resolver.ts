@@ -39,6 +39,7 @@ import {
   edgesOf,
   type ShownEdge,
 } from "../../services/evidence/formats.js";
+import { evidenceCard } from "../../services/evidence/picture/card.js";
 import { type DrawnEvidence, drawEvidence } from "../../services/evidence/picture/drawing.js";
 import { requestBuild } from "../../services/evidence/stored/build.js";
 import {
@@ -429,6 +430,10 @@ export class EvidenceResolver {
   /** The picture that REST answers as a file. */
   draw(request: Asked, { deps }: Context): Promise<DrawnEvidence> {
     return drawEvidence(deps, request, { form: "file", base: deps.baseUrl() });
+  }
+  /** The picture for links to the record, as PNG. */
+  card(request: Asked, { deps, budget }: Context): Promise<Uint8Array> {
+    return budget.queued(() => evidenceCard(deps, request));
   }
   async exported(graph: EvidenceGraph, format: EvidenceFormat): Promise<string> {
     return EVIDENCE_FORMATS[format].write(graph);

@@ -32,7 +32,7 @@ import {
 import { countText, kindText, labelOf, shortened, sizeText } from "../../words.js";
 import { Markdown } from "../../markdown.js";
 import type { Page, PageRequest } from "../../page.js";
-import { feedLink, recordPath, withQuery } from "../../paths.js";
+import { feedLink, linkPicture, recordPath, withQuery } from "../../paths.js";
 import { Access, People, type Stored } from "./access.js";
 import { Contents, Datasheet, OwnPage, Scorecard } from "./crate.js";
 import { Cite, Details, headData, Metadata, withUrls } from "./details.js";
@@ -85,6 +85,7 @@ export async function recordPage(
     description: plainLine(shortened(landmarks.description ?? "", MAX_SUMMARY)) || null,
     section: "browse",
     styles: [assetUrl("evidence-picture.css")],
+    ...(agent ? {} : { image: linkPicture(id) }),
     links: [
       ...landingLinks(place, landmarks).map(({ rel, href, ...more }) => ({ rel, href, ...more })),
       ...(["user", "group", "organization"].includes(kind) ? [feedLink({ owner: id })] : []),
