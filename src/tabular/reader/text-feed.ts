@@ -89,6 +89,8 @@ export class RowScanner {
     const highest = this.#highest;
     const quote = this.#quote;
     const escape = this.#escape;
+    const trimsStart = this.#trimsStart;
+    const trimsEnd = this.#trimsEnd;
     let { starts, ends, flags } = row;
     let count = 0;
     let at = from;
@@ -102,7 +104,7 @@ export class RowScanner {
         row.grow();
         ({ starts, ends, flags } = row);
       }
-      if (this.#trimsStart) while (at < end && this.#isBlank(bytes[at]!)) at++;
+      if (trimsStart) while (at < end && this.#isBlank(bytes[at]!)) at++;
       let start = at;
       let seen = 0;
       let byte = -1;
@@ -138,7 +140,7 @@ export class RowScanner {
         close = at++;
         flag |= QUOTED;
         start++;
-        if (this.#trimsEnd) while (at < end && this.#isBlank(bytes[at]!)) at++;
+        if (trimsEnd) while (at < end && this.#isBlank(bytes[at]!)) at++;
       }
       const cut = at;
       for (;;) {
@@ -148,14 +150,14 @@ export class RowScanner {
           at++;
         }
         if (at >= end || byte === LF || byte === CR) break;
-        if (at + Math.max(width, 2) > end && !final && (width > 1 || byte === escape))
-          return INCOMPLETE;
+        if (width === 1 && byte !== escape) break;
+        if (at + Math.max(width, 2) > end && !final) return INCOMPLETE;
         if (byte === escape) {
           flag |= ESCAPED;
           at = Math.min(at + 2, end);
           continue;
         }
-        if (width === 1 || this.#isSeparator(bytes, at, end)) break;
+        if (this.#isSeparator(bytes, at, end)) break;
         seen |= byte;
         at++;
       }
@@ -167,7 +169,7 @@ export class RowScanner {
       }
       if (close < 0) {
         close = at;
-        if (this.#trimsEnd) while (close > start && this.#isBlank(bytes[close - 1]!)) close--;
+        if (trimsEnd) while (close > start && this.#isBlank(bytes[close - 1]!)) close--;
       }
       starts[count] = start;
       ends[count] = close;
