@@ -85,10 +85,13 @@ export class RowScanner {
   scan(row: Row, from: number, end: number, final: boolean): number {
     const { bytes } = row;
     const stops = this.#stops;
+    const first = this.#separator[0]!;
     const width = this.#separator.length;
     const highest = this.#highest;
     const quote = this.#quote;
     const escape = this.#escape;
+    // Then every stop ends a cell.
+    const isSimple = width === 1 && escape === NONE;
     const trimsStart = this.#trimsStart;
     const trimsEnd = this.#trimsEnd;
     let { starts, ends, flags } = row;
@@ -149,25 +152,23 @@ export class RowScanner {
           seen |= byte;
           at++;
         }
-        if (at >= end || byte === LF || byte === CR) break;
-        if (width === 1 && byte !== escape) break;
+        if (isSimple || at >= end || byte === LF || byte === CR) break;
         if (at + Math.max(width, 2) > end && !final) return INCOMPLETE;
         if (byte === escape) {
           flag |= ESCAPED;
           at = Math.min(at + 2, end);
           continue;
         }
-        if (this.#isSeparator(bytes, at, end)) break;
+        if (byte === first && this.#isSeparator(bytes, at, end)) break;
         seen |= byte;
         at++;
       }
-      if (close >= 0 && at > cut) {
-        flag |= RELAXED;
-        if (row.stray < 0) row.stray = count;
-        start--;
-        close = -1;
-      }
-      if (close < 0) {
+      if (close < 0 || at > cut) {
+        if (close >= 0) {
+          flag |= RELAXED;
+          if (row.stray < 0) row.stray = count;
+          start--;
+        }
         close = at;
         if (trimsEnd) while (close > start && this.#isBlank(bytes[close - 1]!)) close--;
       }
@@ -178,7 +179,7 @@ export class RowScanner {
         if (!final) return INCOMPLETE;
         break;
       }
-      if (byte !== LF && byte !== CR) {
+      if (byte === first) {
         at += width;
         continue;
       }
