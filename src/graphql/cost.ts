@@ -87,8 +87,10 @@ export function costOf(
   const costOfFragment = (name: string): number => {
     const before = known.get(name);
     if (before !== undefined) return before;
-    const fragment = fragments.get(name)!;
-    const cost = costOfSet(fragment.selectionSet, typeNamed(fragment.typeCondition.name.value)!);
+    const fragment = fragments.get(name);
+    const type = typeNamed(fragment?.typeCondition.name.value);
+    // Validation has found both.
+    const cost = fragment && type ? costOfSet(fragment.selectionSet, type) : 0;
     known.set(name, cost);
     return cost;
   };
@@ -114,13 +116,13 @@ export function costOf(
     const own = COSTS.get(`${type.name}.${field.name}`) ?? COSTS.get(field.name);
     return below + selecting + (own ?? (isRecord(inner as GraphQLCompositeType) ? 1 : 0));
   };
-  const selects = ({ selectionSet }: { selectionSet?: SelectionSetNode }, name: string): boolean =>
-    selectionSet?.selections.some((selection) =>
+  const selects = (node: { selectionSet?: SelectionSetNode } | undefined, name: string): boolean =>
+    node?.selectionSet?.selections.some((selection) =>
       selection.kind === Kind.FIELD
         ? selection.name.value === name
         : selects(
             selection.kind === Kind.FRAGMENT_SPREAD
-              ? fragments.get(selection.name.value)!
+              ? fragments.get(selection.name.value)
               : selection,
             name,
           ),

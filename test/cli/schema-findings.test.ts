@@ -114,6 +114,8 @@ describe("schema validate reports what is no error of a row", () => {
 describe("schema infer", () => {
   it("reports stray quotes", async () => {
     await write("stray.csv", STRAY);
-    expect((await run("schema infer stray.csv")).stderr).toBe(`arkgraph: stray.csv: ${QUOTE}\n`);
+    expect((await run("schema infer stray.csv")).stderr).toBe(
+      `arkgraph: stray.csv: detected: separator ",", a header, 3 rows\narkgraph: stray.csv: ${QUOTE}\n`,
+    );
   });
 });

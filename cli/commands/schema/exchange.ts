@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { parseArk } from "../../../src/identifiers/ark.js";
 import { fromCsvw, toCsvw } from "../../../src/tabular/interchange/csvw.js";
 import { fromFrictionless, toFrictionless } from "../../../src/tabular/interchange/frictionless.js";
+import { separatedBy } from "../../../src/tabular/reader/dialect.js";
 import { parseExactJson } from "../../../src/tabular/schema/exact-json.js";
 import {
   newSchemaDocument,
@@ -30,7 +31,7 @@ export async function exportSchema(
   const note = (sentence: string): boolean =>
     process.stderr.write(`arkgraph: ${path}: ${sentence}\n`);
   const document = await inFile(path, async () => {
-    if (schema.separator === "")
+    if (schema.dialect.separator === "")
       throw new Failure(`${path}: the schema gives no separator, so it describes no table`);
     return options.to === "csvw"
       ? toCsvw(schema, options.columns, options.url ?? "data.csv", note)
@@ -78,9 +79,10 @@ export async function importSchema(
         id,
         name,
         description: found.description ?? `Columns of ${name}`,
-        separator,
+        dialect: { ...separatedBy(separator), ...found.dialect, separator },
         header: options.header ?? found.header ?? true,
       }),
+      ...found.keys,
       properties: found.properties,
       required: Object.keys(found.properties),
     };

@@ -8,6 +8,7 @@ import {
   validateTable,
 } from "../../../src/tabular/validate.js";
 import { failureLine, visible } from "../../terminal.js";
+import { dialectOf, type DialectOptions } from "./edit.js";
 import { type DataSource, loadSchema, namedFailure, openData, schemaFindings } from "./inputs.js";
 import {
   type Finding,
@@ -21,7 +22,7 @@ import {
   writeSummary,
 } from "./report.js";
 
-export interface ValidateOptions extends Partial<TableLimits> {
+export interface ValidateOptions extends Partial<TableLimits>, DialectOptions {
   schema: string;
   format: "table" | "json" | "ndjson" | "sarif" | "github";
   maxErrors?: number;
@@ -44,7 +45,8 @@ export async function validateCommand(
   files: readonly string[],
   options: ValidateOptions,
 ): Promise<void> {
-  const schema = await loadSchema(options.schema);
+  const stated = await loadSchema(options.schema);
+  const schema = { ...stated, dialect: dialectOf(options, stated.dialect) };
   const report = await openReport(options, files.length > 1);
   for (const finding of await schemaFindings(options.schema, schema))
     await announce({ file: options.schema, ...finding }, options, report);
@@ -137,9 +139,10 @@ function engineOptions({
   maxRow,
   maxColumns,
   patternSeconds,
+  maxKeys,
 }: ValidateOptions): CheckOptions {
   const limits = Object.fromEntries(
-    Object.entries({ maxCell, maxRow, maxColumns, patternSeconds }).filter(
+    Object.entries({ maxCell, maxRow, maxColumns, patternSeconds, maxKeys }).filter(
       ([, value]) => value !== undefined,
     ),
   );

@@ -75,7 +75,7 @@ async function outcomes(
       id,
       done: changed,
       record: changed ? nodeOf(await stateAfter(deps, askedArk(id))) : null,
-      error: code === null ? null : { code, message: message! },
+      error: code === null || message === null ? null : { code, message },
     });
   return { results };
 }

@@ -82,7 +82,7 @@ import { DateTime } from "./types/scalars.js";
   description: "One thing found in an archive: where, what, and the fix.",
   simpleResolvers: true,
 })
-export class FindingType {
+class FindingType {
   @Field(() => String, { nullable: true, description: "Member of the archive." }) file!:
     string | null;
   @Field(() => String, { nullable: true, description: "JSON pointer inside the member." })
@@ -98,7 +98,7 @@ export class FindingType {
   description: "How far the current stage of a submission is.",
   simpleResolvers: true,
 })
-export class ProgressType {
+class ProgressType {
   @Field({ description: "Units that are done." }) done!: number;
   @Field(() => Number, { nullable: true, description: "Units in all, where known." }) total!:
     number | null;

@@ -30,7 +30,7 @@ import {
 } from "../../services/evidence/analysis.js";
 import {
   evidenceGraph,
-  fieldsStated,
+  fieldsStatedBy,
   writeEvidence,
 } from "../../services/evidence/evidence-graph.js";
 import {
@@ -41,6 +41,7 @@ import {
 } from "../../services/evidence/formats.js";
 import { evidenceCard } from "../../services/evidence/picture/card.js";
 import { type DrawnEvidence, drawEvidence } from "../../services/evidence/picture/drawing.js";
+import { type Origin, originOf, sentenceOf } from "../../services/evidence/origin.js";
 import { requestBuild } from "../../services/evidence/stored/build.js";
 import {
   evidenceDeps,
@@ -63,7 +64,7 @@ import {
 } from "./types/pages.js";
 import { RecordKindEnum, RecordConnection, RecordNode, Reference } from "./types/records.js";
 
-export enum DirectionEnum {
+enum DirectionEnum {
   UPSTREAM = "upstream",
   DOWNSTREAM = "downstream",
   BOTH = "both",
@@ -78,7 +79,7 @@ registerEnumType(DirectionEnum, {
   },
 });
 
-export enum AssertedByEnum {
+enum AssertedByEnum {
   ANYONE = "anyone",
   OWNER = "owner",
 }
@@ -213,7 +214,7 @@ const NOTHING_HIDDEN: Required<Hidden> = {
   description: "What supports a record, or what it supports.",
   simpleResolvers: true,
 })
-export class EvidenceAnswerType {
+class EvidenceAnswerType {
   /** Identifiers of the records, in the order of the answer. */
   ids!: readonly string[];
   @Field(() => [EvidenceLink], {
@@ -295,6 +296,51 @@ class SupportPathType {
   @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
 }
 
+@ObjectType("OriginPart", {
+  description: "Words, or the name of a record.",
+  simpleResolvers: true,
+})
+class OriginPartType {
+  @Field({ description: "The part as text." }) text!: string;
+  @Field(() => ID, { nullable: true, description: "The record that the text names." })
+  id!: string | null;
+}
+@ObjectType("Origin", {
+  description: "Where a record came from, by its evidence.",
+  simpleResolvers: true,
+})
+class OriginType {
+  @Field(() => ID, { description: "The record." }) id!: string;
+  @Field({ description: "One sentence; empty where nothing is stated about the origin." })
+  sentence!: string;
+  @Field(() => [OriginPartType], { description: "The same in parts, so that names can be links." })
+  parts!: OriginPartType[];
+  @Field(() => Int, { description: "Records that support it, directly or through others." })
+  supporting!: number;
+  @Field(() => Int, { description: "Activities that it came from." }) activities!: number;
+  @Field(() => Int, {
+    description: "Data, files, models and samples it came from, known or not.",
+  })
+  inputs!: number;
+  @Field(() => Int, { description: "Those that are described here." }) inputsHere!: number;
+  @Field(() => Int, {
+    description: "Files, its own and of what supports it, that were brought here.",
+  })
+  files!: number;
+  @Field(() => Int, {
+    description: "Those that are stored and match their hashes.",
+  })
+  filesIntact!: number;
+  @Field(() => Int, { description: "Those that were found damaged." }) filesDamaged!: number;
+  @Field(() => [OriginPartType], { description: "Software that took part." })
+  software!: OriginPartType[];
+  @Field(() => Int, { description: "Statements that only third parties make." })
+  thirdParty!: number;
+  @Field({ description: "More supports the record than was read: numbers are at least so large." })
+  truncated!: boolean;
+  @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
+}
+
 export type Asked = Omit<EvidenceRequest, "limit"> & { limit?: number };
 
 @ArgsType()
@@ -365,14 +411,14 @@ const askedIn = ({
 function answerOf(document: EvidenceGraph, asked: Asked, context: Context): EvidenceAnswerType {
   const groups = [...document["@graph"], ...document.dangling].flatMap(
     ({ count, group, ...each }) =>
-      count === undefined
+      count === undefined || group === undefined
         ? []
         : [
             {
               id: each["@id"],
               types: "@type" in each ? each["@type"] : [],
               count,
-              group: group!,
+              group,
             },
           ],
   );
@@ -434,6 +480,10 @@ export class EvidenceResolver {
   /** The picture for links to the record, as PNG. */
   card(request: Asked, { deps, budget }: Context): Promise<Uint8Array> {
     return budget.queued(() => evidenceCard(deps, request));
+  }
+  /** @throws ServiceError as {@link query} */
+  origin(ark: Ark, { deps }: Context): Promise<Origin> {
+    return originOf(ark, deps);
   }
   async exported(graph: EvidenceGraph, format: EvidenceFormat): Promise<string> {
     return EVIDENCE_FORMATS[format].write(graph);
@@ -570,6 +620,24 @@ export class EvidenceResolver {
         : await this.exported(graph, format);
     budget.weigh(text.length);
     return text;
+  }
+
+  @Query(() => OriginType, {
+    name: "origin",
+    description: "Where a record came from, as the 120 nearest records say.",
+  })
+  async originFor(
+    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
+    @Ctx() context: Context,
+  ): Promise<OriginType> {
+    const origin = await this.origin(askedArk(id), context);
+    const { "@id": stored, phrases, ...facts } = origin;
+    return {
+      id: stored,
+      sentence: sentenceOf(origin),
+      parts: phrases,
+      ...facts,
+    };
   }
 
   @Query(() => ImpactType, { description: "What a record supports, counted by kind and by owner." })
@@ -754,27 +822,27 @@ const statementOf = (
 
 /** The stating fields of all edges are looked up at once, when a client asks for the first. */
 function shownEdges(edges: readonly ShownEdge[], context: Context): EvidenceLink[] {
-  // Each member of a group has its own record.
-  const stated = edges.flatMap(({ source, name, target, statedBy }, index) =>
-    statedBy.flatMap(({ record, ...claimed }) =>
-      record === null ? [] : [{ index, source, name, target, record, claimed }],
-    ),
-  );
-  let statements: Promise<EvidenceStatement[][]> | undefined;
-  const withFields = async (): Promise<EvidenceStatement[][]> => {
-    const fields = await fieldsStated(stated, context.deps);
-    const found = edges.map((): EvidenceStatement[] => []);
-    for (const [place, { index, record, claimed }] of stated.entries())
-      for (const field of fields[place]!)
-        found[index]!.push(statementOf({ ...claimed, record, field }, context));
-    return found;
+  let reader: ReturnType<typeof fieldsStatedBy> | undefined;
+  const fieldReader = (): ReturnType<typeof fieldsStatedBy> => {
+    if (!reader) context.budget.spend(edges.length);
+    return (reader ??= fieldsStatedBy(
+      edges.flatMap(({ statedBy }) => statedBy.flatMap(({ record }) => record ?? [])),
+      context.deps.records,
+    ));
   };
-  const claimed = (): Promise<EvidenceStatement[][]> => {
-    if (!statements) context.budget.spend(edges.length);
-    return (statements ??= withFields());
-  };
-  return edges.map((edge, index) => ({
+  return edges.map((edge) => ({
     ...withEnds(edge, context),
-    statedBy: async () => (await claimed())[index]!,
+    statedBy: async () => {
+      const fieldsOf = await fieldReader();
+      const { source: subject, name, target: object } = edge;
+      // Each member of a group has its own record.
+      return edge.statedBy.flatMap(({ record, ...claimed }) =>
+        record === null
+          ? []
+          : fieldsOf({ subject, name, object, graph: record }).map((field) =>
+              statementOf({ ...claimed, record, field }, context),
+            ),
+      );
+    },
   }));
 }

@@ -75,6 +75,7 @@ import {
   Reference,
   referenceOf,
 } from "./types/records.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 /**
  * The operations every kind has, reads and writes. REST handlers and the GraphQL fields below call
@@ -229,7 +230,7 @@ function writable(
 
     @Mutation(() => Replaced, {
       name: `replace${typeName}`,
-      description: "Replaces the whole record: absent fields get defaults or go.",
+      description: "Replaces the record: absent fields get defaults or are removed.",
     })
     replace(
       @Arg("input", () => ReplaceInput) input: Record<string, unknown>,
@@ -375,16 +376,17 @@ export class LinksResolver {
         ? linksFrom(deps, [stored.ark], options)
         : linksTo(deps, [stored.key], options),
     );
-    const { items, next } = found!;
+    const { items = [], next } = found ?? {};
     budget.spend(items.length);
-    const records = await Promise.all(
-      items.map(({ source, target }) =>
-        loaders.node(direction === LinkDirectionEnum.FROM ? target : source),
-      ),
+    const links = await Promise.all(
+      items.map(async ({ predicate, source, target }) => ({
+        predicate,
+        record: await loaders.node(direction === LinkDirectionEnum.FROM ? target : source),
+      })),
     );
     return {
       ...pageOf(
-        items.map(({ predicate }, index) => ({ predicate, record: records[index]! })),
+        links,
         items.map(({ position }) => position),
         next !== undefined,
         options.after,
@@ -457,12 +459,16 @@ export class DanglingResolver {
     return budget.queued(async () => {
       const { items, next } = await danglingReferences(deps, askedArk(node.ark), checked);
       budget.spend(items.length);
-      const nodes = new Map(items.map(({ source }) => [source.ark, nodeOf(source)]));
+      const nodes = new Map<string, RecordNode>();
+      const references = items.map(({ source, ...reference }) => ({
+        ...reference,
+        record: getOrInsert(nodes, source.ark, () => nodeOf(source)),
+      }));
       await budget.hold([...nodes.values()]);
       return {
         ...pageOf(
-          items.map(({ source, predicate, pointer, target, deleted, successor }) => ({
-            record: nodes.get(source.ark)!,
+          references.map(({ record, predicate, pointer, target, deleted, successor }) => ({
+            record,
             predicate,
             pointer,
             target: referenceOf(target)!,

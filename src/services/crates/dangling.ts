@@ -8,6 +8,7 @@ import { referencePointer } from "../records/links.js";
 import { within } from "../records/select.js";
 import { parseDocument } from "../records/view.js";
 import { heldPages } from "../records/of-crate.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 /** Links that are examined in one read: few enough not to delay other readers. */
 const EXAMINED = 1000;
@@ -45,8 +46,10 @@ export async function danglingReferences(
     "Looking for references that lead nowhere",
     "ask for fewer with first",
   );
-  const items = await described(deps, links.slice(0, limit));
-  return links.length > limit ? { items, next: links[limit - 1]!.position } : { items };
+  const shown = links.slice(0, limit);
+  const items = await described(deps, shown);
+  const last = links.length > limit ? shown.at(-1) : undefined;
+  return last ? { items, next: last.position } : { items };
 }
 
 /** How many there are in all. @throws as {@link danglingReferences} */
@@ -95,8 +98,7 @@ async function described(
     const source = sources[index];
     // Deleted between the reads.
     if (!source || source.tombstone) return [];
-    let document = documents.get(source.ark);
-    if (!document) documents.set(source.ark, (document = parseDocument(source.document)));
+    const document = getOrInsert(documents, source.ark, () => parseDocument(source.document));
     return {
       source,
       predicate,

@@ -31,7 +31,7 @@ import {
   wholeNumber,
 } from "../query-parameters.js";
 import { findRecord } from "./find.js";
-import { withoutForgotten } from "./forgotten.js";
+import { recordWithoutForgotten, withoutForgotten } from "./forgotten.js";
 import { documentBytes } from "./view.js";
 
 export { STATISTICS_KEYS, type StatisticsKey };
@@ -48,7 +48,7 @@ const TEXT_WEIGHT = 50;
 const LIST_TIMEOUT = 10_000;
 
 /** A range of time as callers send it. */
-export interface TimeRangeInput {
+interface TimeRangeInput {
   since?: Date | null;
   before?: Date | null;
 }
@@ -175,8 +175,7 @@ const publicPart = (record: StoredRecord): StoredRecord =>
 
 /** A record after a write, as lists show it: of a deleted one its tombstone. @throws as findRecord */
 export async function stateAfter(deps: Deps, ark: Ark): Promise<StoredRecord> {
-  const [shown] = await withoutForgotten(deps, [publicPart(await findRecord(deps, ark))]);
-  return shown!;
+  return recordWithoutForgotten(deps, publicPart(await findRecord(deps, ark)));
 }
 
 /** Keys of one grouping, and groups of one answer. */

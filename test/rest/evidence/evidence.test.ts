@@ -724,3 +724,14 @@ describe("evidence over HTTP", () => {
     for (const answer of answers) expect(JSON.stringify(answer)).not.toContain(ada.email);
   });
 });
+
+it("answers a badge as SVG, which other sites may show", async () => {
+  const source = await dataset({ name: "Source" });
+  const result = await dataset({ name: "Result", derivedFrom: [source] });
+  const { status, text, headers } = await registry.ask(
+    `/evidencegraph/query/${result}?format=badge`,
+  );
+  expect([status, headers.get("content-type")]).toEqual([200, "image/svg+xml; charset=utf-8"]);
+  expect(text).toContain("provenance: 1 record");
+  expect((await registry.ask("/evidencegraph/query/ark:99999/none?format=badge")).status).toBe(404);
+});

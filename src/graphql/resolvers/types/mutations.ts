@@ -84,7 +84,7 @@ export function payloadOf<M extends Members>(mutation: string, members: M): Clas
 
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
-export const ANY_ID = "Identifier, in any accepted spelling.";
+const ANY_ID = "Identifier, in any accepted spelling.";
 /** Which state of the record the client knows. */
 export const expectedRevision = optional<number>(Int, "Refused when the record has changed since.");
 export const idOf = (about = ANY_ID): Member<string> => required<string>(ID, about);

@@ -2,6 +2,7 @@
 import "reflect-metadata";
 import { ArgsType, Field, Int, ObjectType } from "type-graphql";
 import { invalid } from "../../../errors.js";
+import { pairs } from "../../../pairs.js";
 
 /** Most items of one connection page. */
 export const MAX_PER_PAGE = 1000;
@@ -105,7 +106,7 @@ export function pageOf<T>(
   after: string | undefined,
   previous = after !== undefined,
 ): { edges: { node: T; cursor: string }[]; nodes: T[]; pageInfo: PageInfo } {
-  const edges = nodes.map((node, index) => ({ node, cursor: cursors[index]! }));
+  const edges = pairs(nodes, cursors).map(([node, cursor]) => ({ node, cursor }));
   return {
     edges,
     nodes,

@@ -170,7 +170,7 @@ const texts = (value: JsonValue | undefined): string[] =>
 
 /** Characters of all texts of a list: it is never null, so one that is longer would end the answer. */
 const MAX_CHARACTERS = 64 * 2 ** 10;
-const TRUNCATION_NOTE = ", the first 65,536 characters; document has all";
+const TRUNCATION_NOTE = ", up to 65,536 characters; the document has all";
 /** The first of the texts, while they are short enough together. */
 function within(texts: string[]): string[] {
   let length = 0;
@@ -334,7 +334,7 @@ const OTHER_NODES = {
   resolveType: (value: object) =>
     value instanceof RecordNode
       ? value.typeName
-      : Object.entries(OTHER_NODES).find(([member]) => member in value)![1],
+      : Object.entries(OTHER_NODES).find(([member]) => member in value)?.[1],
 })
 export abstract class Node {
   @Field(() => ID, { description: "Of a record its ARK, as stored." })
@@ -524,7 +524,7 @@ const hiddenField = (name: string, field: ModelField): boolean =>
   name.startsWith("@") || GIVEN.has(name) || field.secret === true || field.private === true;
 
 /** GraphQL type of a declared field. */
-export function scalarOf(field: ModelField): () => unknown {
+function scalarOf(field: ModelField): () => unknown {
   switch (field.json) {
     case "string":
       return () => String;
