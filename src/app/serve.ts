@@ -23,14 +23,15 @@ export interface Running {
 
 /**
  * Starts a registry: stores, HTTP server and background jobs.
- * @param announceAdminToken shows the one-time token of a new installation to the operator
+ * @param announceAdminToken shows the one-time token of a new installation to the operator, and
+ * where it is used
  * @throws ConfigError, ServiceError `STORE_UNAVAILABLE` (the data folder is in use, or damaged), or
  * the error of listening
  */
 export async function serve(
   config: Config,
   log: Log,
-  announceAdminToken?: (token: string) => void,
+  announceAdminToken?: (token: string, address: string) => void,
 ): Promise<Running> {
   let url = config.BASE_URL ?? "";
   // Most of the start is spent on loading modules. The modules of the HTTP layer are loaded while
@@ -52,7 +53,9 @@ export async function serve(
     const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
     const local = `http://${["0.0.0.0", "[::]"].includes(host) ? "localhost" : host}:${address.port}`;
     url = config.BASE_URL ?? local;
-    const adminToken = await firstAdminToken(registry.deps, announceAdminToken);
+    const adminToken = await firstAdminToken(registry.deps, (token) =>
+      announceAdminToken?.(token, `${url}/signup?admin=${token}`),
+    );
     await registry.start();
     return {
       url: local,

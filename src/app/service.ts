@@ -130,10 +130,10 @@ async function listenUntilSignal(env: Settings): Promise<void> {
 
   // Loaded only now, so that a wrong setting is reported at once.
   const { serve } = await import("./serve.js");
-  running = await serve(config, log, (token) => {
+  running = await serve(config, log, (token, address) => {
     process.stdout.write(
-      `First start. Send this once as "adminToken" in POST or PUT /user to become ` +
-        `administrator: ${token}\n`,
+      `First start. Open ${address} to become administrator, ` +
+        `or send this once as "adminToken" in POST or PUT /user: ${token}\n`,
     );
   });
   surviveFaults(log);

@@ -86,38 +86,75 @@ const NAMES = [
   "caption",
 ];
 
-/**
- * The label of what a document describes; null where it says nothing that people would call it. A
- * property of an experiment is shown with its value, also where it has a name.
- */
+/** How things of a type are called. */
+interface Rule {
+  /** The types that it is for; absent: all. */
+  readonly types?: RegExp;
+  /** No later rule is asked for these types. */
+  readonly isLast?: true;
+  label(document: JsonObject, type: string): string | null;
+}
+
+/** In this order: the first rule that finds a label decides. */
+const RULES: readonly Rule[] = [
+  // Also where it has a name: a name without its value says little.
+  { types: /^PropertyValue$/, isLast: true, label: propertyLabel },
+  { types: /^HowTo(?:Step|Direction|Item)$/, isLast: true, label: stepLabel },
+  { label: (document) => first(document, ...NAMES) },
+  {
+    types: /^(?:Person|Organization)$/,
+    isLast: true,
+    label: (document) => nameOfAgent(document)?.name ?? null,
+  },
+  {
+    types: /^Comment$/,
+    isLast: true,
+    label: (document) => first(document, "text", "description"),
+  },
+  {
+    types: /Action$/,
+    isLast: true,
+    label: (document, type) => actionLabel(document, type) ?? first(document, "description"),
+  },
+  // A person whose type nobody stated.
+  { label: (document) => nameOfAgent({ ...document, "@type": "Person" })?.name ?? null },
+];
+
+/** The label of what a document describes; null where it says nothing that people would call it. */
 export function labelOf(document: JsonObject): string | null {
   const types = typesOf(document);
-  const type = types.find((one) =>
-    /^(?:PropertyValue|HowTo\w*|Comment|Person|Organization|\w*Action)$/.test(one),
-  );
-  const label = (): string | null => {
-    if (type === "PropertyValue") return propertyLabel(document);
-    if (type === "HowToStep" || type === "HowToDirection" || type === "HowToItem")
-      return stepLabel(document);
-    const name = first(document, ...NAMES);
-    if (name !== null) return name;
-    if (type === "Person" || type === "Organization") return nameOfAgent(document)?.name ?? null;
-    if (type === "Comment") return first(document, "text", "description");
-    if (type?.endsWith("Action"))
-      return actionLabel(document, type) ?? first(document, "description");
-    return nameOfAgent({ ...document, "@type": "Person" })?.name ?? null;
-  };
-  const found = label();
-  return found === null ? null : short(found);
+  for (const { types: wanted, isLast, label } of RULES) {
+    const type = wanted ? types.find((one) => wanted.test(one)) : "";
+    if (type === undefined) continue;
+    const found = label(document, type);
+    if (found !== null) return short(found);
+    if (isLast) return null;
+  }
+  return null;
 }
 
 /** The hash at the end of an identifier that was minted for an entity. */
 const ENTITY_HASH = /(\/entity\/[^/]+?)-[0-9a-f]{8,64}$/;
 
-/** The name of a record; of one without, the end of its identifier, which is the path in a crate. */
-export function nameText({ id, name }: { id: string; name?: string | null }): string {
+/** What a crate is called that has no name, and came without a file of one: never its identifier. */
+const NAMELESS_CRATE = "Crate without a name";
+
+/**
+ * The name of a record; of one without, the end of its identifier, which is the path in a crate.
+ * @param kind in any spelling
+ */
+export function nameText({
+  id,
+  name,
+  kind,
+}: {
+  id: string;
+  name?: string | null;
+  kind?: string | null;
+}): string {
   const plain = plainLine(name ?? "");
   if (plain !== "") return plain;
+  if (kind === "rocrate" || kind === "RO_CRATE") return NAMELESS_CRATE;
   const [, , ...path] = id.replace(ENTITY_HASH, "$1").split("/");
   const last = path.at(-1);
   if (last === undefined || last === "") return id;

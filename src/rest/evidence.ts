@@ -5,6 +5,7 @@ import { EvidenceResolver } from "../graphql/resolvers/evidence-resolver.js";
 import { formatNamed, preferred } from "../http/negotiation.js";
 import { sendBytes, sendJson, streamBytes } from "../http/reply.js";
 import { EVIDENCE_FORMATS, type EvidenceFormat } from "../services/evidence/formats.js";
+import { drawBadge } from "../services/evidence/picture/badge.js";
 import { PICTURE_POLICY } from "../services/evidence/picture/svg.js";
 import {
   assertedByParameter,
@@ -14,7 +15,7 @@ import {
 import { askedArk } from "../services/records/find.js";
 import { arkOf, type Handlers, linkToNext, type RestRequest } from "./request.js";
 
-type Form = "jsonld" | "json" | "svg" | EvidenceFormat;
+type Form = "jsonld" | "json" | "svg" | "badge" | EvidenceFormat;
 /** Names of `?format=`. */
 const EVIDENCE_FORM_NAMES: Readonly<Record<Form, Form>> = {
   jsonld: "jsonld",
@@ -24,6 +25,7 @@ const EVIDENCE_FORM_NAMES: Readonly<Record<Form, Form>> = {
   dot: "dot",
   mermaid: "mermaid",
   svg: "svg",
+  badge: "badge",
 };
 const JSON_TYPES = { jsonld: "application/ld+json", json: "application/json" } as const;
 /** PROV-JSON is not among them: it has no media type of its own. */
@@ -60,6 +62,16 @@ async function sendPicture(request: RestRequest): Promise<void> {
   });
 }
 
+/** Sends one line about the origin, as a picture for other sites. */
+async function sendBadge(request: RestRequest): Promise<void> {
+  const { req, res, context } = request;
+  const origin = await evidence.origin(arkOf(request), context);
+  sendBytes(req, res, Buffer.from(drawBadge(origin)), {
+    type: "image/svg+xml; charset=utf-8",
+    headers: { ...HEADERS, "Content-Security-Policy": PICTURE_POLICY },
+  });
+}
+
 /** Sends a graph in a form other than JSON, which {@link EvidenceResolver.written} writes. */
 async function sendForm(request: RestRequest, form: EvidenceFormat): Promise<void> {
   const { req, res, query, context } = request;
@@ -80,7 +92,7 @@ function cut(request: RestRequest, { truncated, cursor }: EvidenceGraph): Record
   if (!truncated) return {};
   return {
     "X-Truncated": "true",
-    Link: linkToNext(request, { ...request.query, cursor: cursor! }),
+    Link: linkToNext(request, { ...request.query, cursor }),
   };
 }
 
@@ -92,6 +104,7 @@ export const evidenceOperations: Handlers = {
   query_evidence: async (request) => {
     const form = evidenceForm(request);
     if (form === "svg") return sendPicture(request);
+    if (form === "badge") return sendBadge(request);
     if (form !== "jsonld" && form !== "json") return sendForm(request, form);
     const { req, res, query, context } = request;
     const parts = evidence.written({ ark: arkOf(request), ...evidenceParameters(query) }, context);
@@ -114,7 +127,7 @@ export const evidenceOperations: Handlers = {
     sendJson(req, res, await evidence.build(asked, context), FRESH);
   },
   evidence_build_status: async ({ req, res, params, context }) => {
-    sendJson(req, res, await submissions.submission(params["submissionUUID"]!, context), FRESH);
+    sendJson(req, res, await submissions.submission(params.submissionUUID, context), FRESH);
   },
   evidence_impact: async (request) => {
     sendJson(

@@ -158,8 +158,13 @@ interface FieldProps {
   autocomplete?: string;
   minLength?: number;
   maxLength?: number;
-  /** Scripts suggest records by name; the value is an identifier. */
-  picker?: boolean;
+  /** Where its name occurs more than once on a page. */
+  id?: string;
+  /**
+   * Scripts suggest records by name; the value is an identifier. Of a kind: only such records, and
+   * the value is the name with the identifier behind it.
+   */
+  picker?: boolean | "USER";
   /** Lines of a text area. */
   lines?: number;
   options?: readonly (readonly [value: string, label: string])[];
@@ -168,14 +173,14 @@ interface FieldProps {
 /** A field of a form with its label, help and error. */
 export function Field(props: FieldProps) {
   const { label, name, value, type = "text", required, help, error, autocomplete } = props;
-  const id = `field-${name}`;
+  const id = props.id ?? `field-${name}`;
   const notes = [help && `${id}-help`, error && `${id}-error`].filter(Boolean).join(" ");
   const shared = {
     id,
     name,
     required,
     "aria-describedby": notes === "" ? undefined : notes,
-    "data-picker": props.picker ? "" : undefined,
+    "data-picker": props.picker ? (props.picker === true ? "" : props.picker) : undefined,
     "aria-invalid": error === undefined ? undefined : ("true" as const),
   };
   return (

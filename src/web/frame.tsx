@@ -89,16 +89,18 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
             <img src={assetUrl("arkgraph.svg")} alt="" width="28" height="28" />
             Arkgraph
           </a>
-          <form class="find" action="/search" role="search" aria-label="Search">
-            <input
-              type="search"
-              name="q"
-              value={query}
-              aria-label="Search words or an identifier"
-              placeholder="Search words or an identifier…"
-            />
-            <button>Search</button>
-          </form>
+          {!page.hasSearch && (
+            <form class="find" action="/search" role="search" aria-label="Search">
+              <input
+                type="search"
+                name="q"
+                value={query}
+                aria-label="Search words or an identifier"
+                placeholder="Search words or an identifier…"
+              />
+              <button>Search</button>
+            </form>
+          )}
           <nav aria-label="Main">
             <Links section={section} />
             {viewer ? (

@@ -65,6 +65,8 @@ export interface PageRequest {
   readonly viewer: Viewer | null;
   /** Goes into each form as the field `csrf`; null without a session. */
   readonly csrf: string | null;
+  /** Fewest characters of a new password (PASSWORD_MIN_LENGTH). */
+  readonly passwordLength: number;
   /** Public address of the registry, without a slash at the end. */
   readonly base: string;
   /**
@@ -127,6 +129,8 @@ export interface Page {
   styles?: readonly string[];
   /** Where the navigation is. */
   section?: "search" | "browse" | "upload" | "my" | "explorers" | "help" | "admin";
+  /** The body has a search box, so that the frame needs none. */
+  hasSearch?: true;
   /** `wide` gives the body the whole width of the window. */
   layout?: "text" | "wide";
   headers?: OutgoingHttpHeaders;

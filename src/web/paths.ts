@@ -20,3 +20,12 @@ export function withQuery(
   const text = query.toString();
   return text === "" ? path : `${path}?${text}`;
 }
+
+/** The link of a page to the feed of what it lists. */
+export const feedLink = (
+  parameters: Parameters<typeof withQuery>[1],
+): { rel: string; type: string; href: string } => ({
+  rel: "alternate",
+  type: "application/atom+xml",
+  href: withQuery("/feed", parameters),
+});

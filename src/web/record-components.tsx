@@ -87,8 +87,12 @@ export function StatusBadge({ status, embargoEndsAt, deleted = false }: BadgePro
   return <span class={`badge ${tone}`}>{text}</span>;
 }
 
-export function Licence({ licence }: { licence: string }) {
-  return <Outside href={licence.trim()}>{shortened(licenceText(licence), 120)}</Outside>;
+/** @param known the record of the licence, where the crate describes it */
+export function Licence({ licence, known }: { licence: string; known?: Named | undefined }) {
+  const text = licenceText(licence);
+  // A licence that people know by its short name is called so everywhere.
+  if (known?.name && /^https?:/i.test(text)) return <RecordLink record={known} />;
+  return <Outside href={licence.trim()}>{shortened(text, 120)}</Outside>;
 }
 
 const ORCID = /^https?:\/\/orcid\.org\/(\d{4}-\d{4}-\d{4}-\d{3}[\dX])$/;

@@ -10,6 +10,7 @@ import { notModified } from "../http/negotiation.js";
 import { PAGE_POLICY, SAFE_HEADERS, sendBytes } from "../http/reply.js";
 import type { Caller } from "../services/access/rules.js";
 import type { Deps } from "../services/deps.js";
+import { lastKnown } from "../services/formats/last-known.js";
 import { RecordGone } from "../services/records/find.js";
 import type { TypedDocumentString } from "./document.js";
 import { ViewerDocument } from "./documents.js";
@@ -36,12 +37,13 @@ import { homeRoutes } from "./pages/home.js";
 import { groupsRoute } from "./pages/my/groups.js";
 import { overviewRoute } from "./pages/my/overview.js";
 import { profileRoute } from "./pages/my/profile.js";
-import { recordsRoute } from "./pages/my/records.js";
+import { recordRoutes } from "./pages/my/records.js";
 import { uploadsRoute } from "./pages/my/uploads.js";
 import { crateRoutes } from "./pages/record/crate.js";
 import { filesRoutes, previewRoutes } from "./pages/record/files.js";
 import { historyRoutes, tombstonePage } from "./pages/record/history.js";
 import { referenceRoutes, relatedRoutes } from "./pages/record/related.js";
+import { shareRoutes } from "./pages/record/share.js";
 import { reserveRoutes } from "./pages/reserve.js";
 import { searchRoutes } from "./pages/search.js";
 import { uploadRoutes } from "./pages/upload.js";
@@ -58,13 +60,14 @@ const ROUTES: readonly Route[] = [
   ...relatedRoutes,
   ...referenceRoutes,
   overviewRoute,
-  recordsRoute,
+  ...recordRoutes,
   uploadsRoute,
   groupsRoute,
   profileRoute,
   ...adminRoutes,
   ...newRoutes,
   ...reserveRoutes,
+  ...shareRoutes,
   ...editRoutes,
   ...uploadRoutes,
   ...evidenceRoutes,
@@ -131,8 +134,13 @@ export class Site {
     this.#deps = deps;
     this.#access = access;
     const router = this.#router();
-    this.pages = (req, res, next) =>
-      req.method === "POST" || asksForPage(req) ? router(req, res, next) : next();
+    this.pages = (req, res, next) => {
+      if (req.method !== "POST" && !asksForPage(req)) return next();
+      // Slashes at the end do not count, as in REST; the router ignores one.
+      const [path, ...query] = req.url.split("?");
+      if (path!.endsWith("//")) req.url = [path!.replace(/\/+$/, "/"), ...query].join("?");
+      router(req, res, next);
+    };
   }
 
   #router(): Router {
@@ -177,7 +185,7 @@ export class Site {
     const { log } = this.#deps;
     if (error instanceof RecordGone && !res.headersSent && asksForPage(req))
       try {
-        return await this.page(req, res, (request) => tombstonePage(request, error));
+        return await this.page(req, res, (request) => this.#tombstone(request, error));
       } catch (fault) {
         log.error({ err: fault }, "the page of a deleted record could not be shown");
       }
@@ -195,9 +203,13 @@ export class Site {
       answer = await make(request);
     } catch (error) {
       if (!(error instanceof RecordGone)) throw error;
-      answer = await tombstonePage(request, error);
+      answer = await this.#tombstone(request, error);
     }
     await this.#send(request, answer);
+  }
+
+  async #tombstone(request: PageRequest, error: RecordGone): Promise<Page> {
+    return tombstonePage(request, error, await lastKnown(this.#deps, error.ark));
   }
 
   /** Who reads, and their questions. The frame shows who is signed in. */
@@ -230,6 +242,7 @@ export class Site {
       viewer,
       csrf,
       base: this.#deps.baseUrl(),
+      passwordLength: this.#deps.config.PASSWORD_MIN_LENGTH,
       ask,
       signIn: async (credentials) => {
         const account = await this.#access.signIn(req, credentials);
@@ -265,8 +278,8 @@ export class Site {
     // Weak: the compressed page has it too.
     const etag = `W/"${createHash("sha256").update(bytes).digest("base64url").slice(0, 27)}"`;
     const headers = {
-      ...answer.headers,
       ...PRIVATE,
+      ...answer.headers,
       ETag: etag,
       "Content-Security-Policy": answer.policy ?? PAGE_POLICY,
     };

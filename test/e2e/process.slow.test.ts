@@ -17,6 +17,7 @@ afterAll(() => registry?.remove(), 60_000);
 
 test("a first start announces one token for the administrator to its operator", () => {
   expect(registry.announced.match(/adminToken/g)).toHaveLength(1);
+  expect(registry.announced).toMatch(/Open http:\S+\/signup\?admin=\S+ to become administrator/);
 });
 
 describe.each(ROLES)("a start in the role %s", (role) => {

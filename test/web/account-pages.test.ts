@@ -48,6 +48,34 @@ describe("the pages of accounts", () => {
     },
   );
 
+  test("says the rule of a password before it is typed, and in plain words when it is broken", async () => {
+    const form = await server.request("GET", "/signup", { headers: BROWSER });
+    expect(form.text).toContain("At least 8 characters.");
+    expect(form.text).toMatch(/type="password"[^>]*minlength="8"/i);
+    const answer = await post("/signup", { name: "Eve", email: "eve@example.org", password: "a" });
+    const text = await answer.text();
+    expect(answer.status).toBe(422);
+    expect(text).toContain("Write at least 8 characters.");
+    expect(text).not.toMatch(/String should|PASSWORD_MIN_LENGTH|Value error/);
+  });
+
+  test("nobody types a password twice because of another field", async () => {
+    const typed = { name: "Eve", email: "noaddress", password: "seven cups & <tea> daily" };
+    const answer = await post("/signup", typed);
+    const text = await answer.text();
+    expect(answer.headers.get("cache-control")).toBe("no-store");
+    expect(text).toContain('value="seven cups &amp; &lt;tea> daily"');
+    expect(text).toContain('value="Eve"');
+    expect(text).toContain("Not a valid email address: it has the form name@host.");
+    expect(text).not.toContain("Value error");
+  });
+
+  test("the address that a first start prints has the token of its administrator", async () => {
+    const { text } = await server.request("GET", "/signup?admin=abc%22%3E", { headers: BROWSER });
+    expect(text).toContain('value="abc&quot;>"');
+    expect(text).toMatch(/<details class="more" open/);
+  });
+
   test("a wrong password keeps the name that was typed, and says what to check", async () => {
     const answer = await post("/signin", { username: "ada@example.org", password: "wrong" });
     const text = await answer.text();

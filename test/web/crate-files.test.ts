@@ -173,7 +173,7 @@ describe("the page of a crate", () => {
     const text = await page(`/${ROOT}`);
     expect(section(text, "datasheet")).toMatch(/<h3>Limitations<\/h3>.*Drawn by hand/s);
     expect(section(text, "datasheet")).toMatch(/<h3>Uses<\/h3>.*Counting cells/s);
-    expect(text).toMatch(/Download the crate<span class="size"> · [\d.]+ (?:KB|bytes) of files/);
+    expect(text).toMatch(/Download \d+ files<span class="size"> · [\d.]+ (?:KB|bytes)/);
     expect(text).toMatch(/As it was uploaded<span class="size"> · [\d.]+ (?:KB|bytes)/);
     expect(await page(`/validation/${ROOT}`)).toMatch(/\d+ records were checked/);
   });

@@ -67,6 +67,15 @@ describe("the SPARQL page", () => {
   const forty = Array.from({ length: 40 }, (_, at) => at).join(" ");
   const MANY = `SELECT * { VALUES ?a { ${forty} } VALUES ?b { ${forty} } }`;
 
+  test("says how long an answer took, and shows the line of an error", async () => {
+    const { text } = await sparql({ query: "ASK {}" });
+    expect(text).toMatch(/Answer <span class="count">in (?:\d+ ms|[\d.]+ s)</);
+    const wrong = await sparql({ query: "SELECT ?s\nWHERE {\n  ?s <b> FILTER(1)\n}" });
+    expect(wrong.status).toBe(400);
+    expect(wrong.text).toMatch(/aria-label="Line 3 of the query"/);
+    expect(wrong.text).toMatch(/\?s &lt;b> ?<mark>FILTER/);
+  });
+
   test("shows the first 1,000 rows, and the download says where it was cut", async () => {
     const { text } = await sparql({ query: MANY });
     expect(text).toContain("The first 1,000 rows");

@@ -101,7 +101,7 @@ describe("the page of one's own records", () => {
       const fields = { action, id: open, reason: "Old", successor: "the next one" };
       const refused = await reader.send("/my/records", fields);
       expect(refused.status).toBe(422);
-      expect(refused.text).toContain("not an ARK");
+      expect(refused.text).toContain("Not an ARK");
       expect(refused.text).toContain('value="the next one"');
     }
     expect(await state(open)).toBe("PUBLISHED");
@@ -122,6 +122,98 @@ describe("the page of one's own records", () => {
     const answer = await reader.send("/my/records", { action: "embargo", id, until: "2020-01-01" });
     expect(answer.text).toContain("the end of an embargo lies in the future");
     expect(await state(id)).toBe("DRAFT");
+  });
+});
+
+describe("the desk", () => {
+  const names = (text: string): string[] =>
+    [...text.matchAll(/<th scope="row"><a [^>]*><bdi>([^<]*)</g)].map(([, name]) => name!);
+
+  test("finds, narrows and orders, and its order has a direction", async () => {
+    for (const name of ["Desk B", "Desk A", "Desk C"]) await dataset(name);
+    await create("software" as "dataset", ada.id, { name: "Desk program" });
+    const found = await reader.get("/my/records?q=desk&sort=name");
+    expect(names(found.text)).toEqual(["Desk A", "Desk B", "Desk C", "Desk program"]);
+    expect(found.text).toContain('aria-sort="ascending"');
+    const [, narrowed] = /<a href="([^"]*kind=SOFTWARE[^"]*)"/.exec(found.text)!;
+    const software = await reader.get(narrowed!.replaceAll("&amp;", "&"));
+    expect(names(software.text)).toEqual(["Desk program"]);
+    expect(software.text).toContain("Remove this condition");
+    const none = await reader.get("/my/records?q=nothingatall");
+    expect(none.text).toContain("No record of yours is like that.");
+  });
+
+  test("shows the records of a group of mine, and never those of others", async () => {
+    await dataset("Only of the lab", group);
+    expect(names((await reader.get(`/my/records?of=${group}`)).text)).toContain("Only of the lab");
+    const grace = await server.person("grace");
+    await server.request("POST", "/dataset", {
+      token: grace.token,
+      json: { ...bodyOf("dataset", grace.id), name: "Of Grace" },
+    });
+    expect((await reader.get("/my/records?q=grace")).text).not.toContain(">Of Grace<");
+  });
+
+  test("acts on all of a list, over several pages, and on nothing else", async () => {
+    const many = 60;
+    for (let at = 0; at < many; at++) await dataset(`Swarm ${at}`);
+    const other = await dataset("Beside them");
+    const list = await reader.get("/my/records?q=swarm");
+    expect(list.text).toContain(`Choose all ${many}`);
+    const asked = await reader.send("/my/records", {
+      choose: "publish",
+      all: "yes",
+      query: "q=swarm",
+    });
+    expect(asked.text).toContain(`Publish: ${many} records`);
+    expect(asked.text).toContain("and 40 more");
+    const [, ids] = /name="ids" value="([^"]*)"/.exec(asked.text)!;
+    expect(ids!.split(" ")).toHaveLength(many);
+    const done = await reader.send("/my/records", { action: "publish", ids: ids! });
+    expect(done.text).toContain(`${many} records published.`);
+    expect(await state(other)).toBe("DRAFT");
+    expect(await state(ids!.split(" ").at(-1)!)).toBe("PUBLISHED");
+  }, 60_000);
+});
+
+describe("the members of a group", () => {
+  const account = async (name: string, email: string): Promise<string> => {
+    const json = { name, email, password: "correct horse battery staple" };
+    const { status, text, body } = await server.request("POST", "/user", { json });
+    expect(status, text).toBe(200);
+    return body["@id"] as string;
+  };
+  const panel = (text: string): string => text.split("Lab of Ada")[1]!.split("</article>")[0]!;
+
+  test("are added by name, and by the suggestion with its identifier behind the name", async () => {
+    await account("Hedy Lamarr", "hedy@example.org");
+    const add = (user: string) => reader.send("/my/groups", { action: "add", group, user });
+    expect((await add("Hedy Lamarr")).status).toBe(303);
+    expect(panel((await reader.get("/my/groups")).text)).toContain("Hedy Lamarr");
+    const other = await account("Emmy Noether", "emmy@example.org");
+    expect((await add(`Emmy Noether ${other}`)).status).toBe(303);
+    const { text } = await reader.get("/my/groups");
+    expect(panel(text)).toContain("Emmy Noether");
+  });
+
+  test("say what to do about a name that nobody has, or several people", async () => {
+    await account("Two of one name", "one@example.org");
+    await account("Two of one name", "two@example.org");
+    for (const [user, sentence] of [
+      ["Nobody at all", "Nobody here is called “Nobody at all”"],
+      ["Two of one name", "Several people are called so"],
+      [`<script>${"x".repeat(10_000)}`, "Nobody here is called"],
+      ["ark:99999/nobody-here", "ark:99999/nobody-here"],
+    ]) {
+      const { status, text } = await reader.send("/my/groups", {
+        action: "add",
+        group,
+        user: user!,
+      });
+      expect(status).toBe(422);
+      expect(text).toContain(sentence);
+      expect(text).not.toMatch(/String should|match pattern|<script>x/);
+    }
   });
 });
 
@@ -160,7 +252,7 @@ describe.skipIf(!CHROMIUM)("the page of one's own records in a browser", () => {
     expect(await page.textContent("main form")).toContain(name);
     if (field !== null) {
       const input = page.locator(`[name=${field}]`);
-      await input.fill(group);
+      await (field === "owner" ? input.selectOption(group) : input.fill(group));
       await input.press("Enter");
     }
     await page.waitForTimeout(300);
@@ -187,6 +279,32 @@ describe.skipIf(!CHROMIUM)("the page of one's own records in a browser", () => {
     await until.press("Enter");
     await page.waitForTimeout(300);
     expect(["DRAFT", "EMBARGOED"]).toContain(await state(id));
+  });
+
+  test("says how many are chosen, also on other pages, and asks before an action", async () => {
+    const { page } = watched;
+    await page.goto(`${server.url}/my/records?q=swarm`);
+    const chosen = page.locator("[data-chosen]");
+    expect(await chosen.textContent()).toBe("Choose records");
+    expect(await page.locator("button[name=choose]").first().isDisabled()).toBe(true);
+    await page.locator("input[data-check-all]").check();
+    expect(await chosen.textContent()).toBe("50 chosen");
+    await page.locator("input[name=all]").check();
+    expect(await chosen.textContent()).toBe("60 chosen");
+    const bar = (await page.locator(".chosen-bar").boundingBox())!;
+    expect(bar.y + bar.height).toBeLessThanOrEqual(page.viewportSize()!.height);
+    await page.locator("button[name=choose][value=withdraw]").click();
+    expect(await page.locator("main h2").first().textContent()).toContain("Withdraw: 60 records");
+    expect(await page.textContent("main")).toContain("This cannot be undone.");
+  });
+
+  test("suggests people by their names", async () => {
+    const { page } = watched;
+    await page.goto(`${server.url}/my/groups`);
+    await page.locator("input[data-picker=USER]").first().pressSequentially("hedy");
+    const option = page.locator("#picker-options option").first();
+    await option.waitFor({ state: "attached" });
+    expect(await option.getAttribute("value")).toMatch(/^Hedy Lamarr ark:/);
   });
 
   test("asks nothing of other places, and no script fails", () => {

@@ -86,7 +86,7 @@ describe("entities that are named by URLs", () => {
     const ark = await taken([], root);
     const { roCrate } = await graphql(`{ roCrate(id: "${ark}") {
       creators { id record { id } } hasPart { totalCount }
-      danglingReferences { nodes { target } } } }`);
+      danglingReferences { nodes { target { text } } } } }`);
     expect(roCrate).toEqual({
       creators: [{ id: author["@id"], record: null }],
       hasPart: { totalCount: 0 },
@@ -212,5 +212,119 @@ it("looks up the URLs of a document with hundreds of thousands of members", () =
   const names = new Map([[ark, { name: "Josiah Carberry", kind: null }]]);
   expect(withUrls(names, { members, author: url }, "ark:99999/crate").get(url)).toMatchObject({
     name: "Josiah Carberry",
+  });
+});
+
+describe("names, where one is known", () => {
+  /** Takes the place of the usual name, and is not written. */
+  const NAMELESS = { name: undefined } as unknown as Entity;
+  const label = async (ark: string): Promise<unknown> =>
+    (await graphql(`{ record(id: "${ark}") { label } }`))["record"]["label"];
+
+  it("a crate without a name is called as its main entity, also after a change", async () => {
+    const ark = await taken([{ "@id": "#flow", "@type": "SoftwareSourceCode", name: "Sorting" }], {
+      ...NAMELESS,
+      mainEntity: to("#flow"),
+    });
+    expect(await label(ark)).toBe("Sorting");
+    expect(await page(ark)).toMatch(/<h1[^>]*>Sorting<\/h1>/);
+    expect((await registry.ask(`/${ark}?format=citation`)).text).toContain("Sorting");
+    await registry.ask(`/${ark}`, {
+      method: "PATCH",
+      token: ada.token,
+      headers: { "Content-Type": "application/merge-patch+json" },
+      body: { description: "Changed" },
+    });
+    expect(await page(ark)).toMatch(/<h1[^>]*>Sorting<\/h1>/);
+  });
+
+  it("else as its archive, and never by its identifier", async () => {
+    const form = new FormData();
+    const bytes = await crate([], {}, NAMELESS);
+    form.set("file", new Blob([new Uint8Array(bytes)]), "Plates of May.zip");
+    const answer = await fetch(`${registry.url}/rocrate/upload`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${ada.token}` },
+      body: form,
+    });
+    const { "@id": ark } = (await answer.json()) as { "@id": string };
+    expect(await page(ark)).toMatch(/<h1[^>]*>Plates of May<\/h1>/);
+    const nameless = await taken([], { ...NAMELESS, description: "Another one." });
+    expect(await page(nameless)).toMatch(/<h1[^>]*>Crate without a name<\/h1>/);
+  });
+
+  it("a licence that the crate describes is called by its name", async () => {
+    const licence = {
+      "@id": "https://example.org/terms-of-use",
+      "@type": "CreativeWork",
+      name: "Terms of the biobank",
+    };
+    const text = await page(await taken([licence], { license: to(licence["@id"]) }));
+    const [, head = ""] = /<header class="record-head">([^]*?)<\/header>/.exec(text) ?? [];
+    expect(head).toContain("Terms of the biobank");
+    expect(head).not.toMatch(/>\s*https:\/\/example\.org/);
+  });
+
+  it("search and pictures call things without a name as their pages do", async () => {
+    const ark = await taken([
+      {
+        "@id": "#run",
+        "@type": "CreateAction",
+        endTime: "2026-01-02",
+        result: to("#sheet"),
+        object: to("#temperature"),
+      },
+      { "@id": "#sheet", "@type": "Dataset", name: "Sheet" },
+      {
+        "@id": "#temperature",
+        "@type": "PropertyValue",
+        name: "Temperature",
+        value: "21.5",
+        unitText: "°C",
+      },
+    ]);
+    const { search } = await graphql(`
+      {
+        search(query: "Temperature") {
+          nodes {
+            label
+          }
+        }
+      }
+    `);
+    expect(JSON.stringify(search)).toContain("Temperature: 21.5 °C");
+    const picture = await registry.ask(`/evidencegraph/query/${ark}?format=svg&direction=both`);
+    expect(picture.text).toContain("Create action, 2026-01-02");
+    expect(picture.text).not.toMatch(/>run-[0-9a-f]{8}</);
+  });
+
+  it("an object within a record is shown by its label where it says nothing more", async () => {
+    const { body } = await registry.ask("/dataset", {
+      token: ada.token,
+      body: {
+        "@type": "evi:Dataset",
+        owner: ada.ark,
+        name: "Objects",
+        description: "For a test.",
+        measurementTechnique: { "@type": "DefinedTerm", name: "Microscopy" },
+        funder: { "@id": "https://ror.org/021nxhr62", name: "A fund" },
+        instrument: { "@type": "Thing", name: "Lens", serialNumber: "7" },
+      },
+    });
+    const text = await page(body["@id"] as string);
+    expect(text).toMatch(/<dd><bdi class="text">Microscopy<\/bdi><\/dd>/);
+    expect(text).toMatch(/href="https:\/\/ror\.org\/021nxhr62"[^>]*><bdi>A fund</);
+    expect(text).toMatch(/Serial number/);
+  });
+
+  it("names of 10,000 characters, with marks and in lists, break no place that shows them", async () => {
+    const long = `<b onclick=x>${"Very long name ".repeat(700)}</b>`;
+    const ark = await taken([{ "@id": "#flow", "@type": ["SoftwareSourceCode"], name: [long] }], {
+      ...NAMELESS,
+      mainEntity: [to("#flow")],
+    });
+    const text = await page(ark);
+    expect(text).not.toContain("<b onclick");
+    expect(/<h1[^>]*>([^<]*)</.exec(text)![1]!.length).toBeLessThan(400);
   });
 });

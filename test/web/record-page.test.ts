@@ -54,7 +54,9 @@ describe("the page of a file", () => {
   });
 
   test("offers the download to those who may read it, and says to others what to do", async () => {
-    expect(await page(embeddings())).toContain("Sign in to download");
+    expect(await page(embeddings())).toMatch(
+      /Sign in to download CSV<span class="size"> · 669 bytes/,
+    );
     expect(await page(embeddings(), bob.token)).toContain("Ask the owner for access.");
     const own = await page(embeddings(), ada.token);
     const [, address] = /<a class="button" href="([^"]*)" download>Download CSV/.exec(own)!;
@@ -62,6 +64,64 @@ describe("the page of a file", () => {
       token: ada.token,
     });
     expect(status).toBe(200);
+  });
+});
+
+describe("what a download gives", () => {
+  test("stands on the buttons of a crate: files for those who may read them, else the metadata", async () => {
+    const head = (text: string) => text.split('<header class="record-head">')[1]!;
+    const own = head(await page(`/${crate}`, ada.token));
+    expect(own).toMatch(/Download 12 files<span class="size"> · \d+ KB/);
+    const other = head(await page(`/${crate}`));
+    expect(other).toMatch(/Sign in to download 12 files<span class="size"> · \d+ KB/);
+    const [, address] =
+      /<a class="button secondary" href="([^"]*)"[^>]*>Download the metadata/.exec(other)!;
+    const { status, text } = await server.request("GET", new URL(address!).pathname);
+    expect([status, text.includes("@graph")]).toEqual([200, true]);
+    expect(head(await page(`/${crate}`, bob.token))).toContain("Ask the owner for access.");
+  });
+
+  test("says where data are that are not here, or that there are none", async () => {
+    const elsewhere = await create("dataset", {
+      name: "There",
+      url: "https://data.example.org/7",
+      distribution: [],
+    });
+    expect(await page(`/${elsewhere}`)).toContain("The data are at data.example.org");
+    const none = await create("dataset", { name: "None", distribution: [] });
+    expect(await page(`/${none}`)).toContain("A description only: the record has no file");
+  });
+});
+
+describe("the page of a withdrawn record", () => {
+  const withdraw = (id: string) =>
+    server.request("DELETE", `/${id}?reason=Wrong%20plate`, { token: ada.token });
+
+  test("says what it was, who, when and why, and how it is cited", async () => {
+    const id = await create("dataset", {
+      name: "Cells <i>A</i>",
+      author: "Curie, Marie",
+      description: "What was measured.",
+    });
+    await server.request("PUT", "/publish", {
+      token: ada.token,
+      json: { "@id": id, publicationStatus: "PUBLISHED" },
+    });
+    expect((await withdraw(id)).status).toBe(200);
+    const text = await page(`/${id}`);
+    expect(text).toMatch(/<h1[^>]*>Cells/);
+    expect(text).not.toContain("<i>A</i>");
+    for (const said of ["Curie", "Dataset", "Wrong plate", "What was measured.", "[Data set]"])
+      expect(text).toContain(said);
+    expect(text).toMatch(/<dt>By<\/dt><dd>.*?<bdi>Ada<\/bdi>/);
+  });
+
+  test("says nothing of a draft but that it was withdrawn", async () => {
+    const id = await create("dataset", { name: "Never shown", description: "A secret." });
+    await withdraw(id);
+    const text = await page(`/${id}`);
+    expect(text).toContain("This record was withdrawn");
+    expect(text).not.toMatch(/Never shown|A secret/);
   });
 });
 

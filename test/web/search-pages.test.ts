@@ -43,6 +43,52 @@ describe("the pages that find records", () => {
     expect(narrowed.text).not.toContain("Zebra plate 00");
   });
 
+  test("slashes at the end of an address do not count", async () => {
+    for (const path of ["/search/?q=zebra", "/search//?q=zebra", "/search///?q=zebra"])
+      expect((await get(path)).text, path).toContain("26 records");
+    expect((await get("/help//")).status).toBe(200);
+  });
+
+  test("a kind is browsed under every spelling that people use", async () => {
+    expect((await get("/browse/dataset")).text).toContain("<h1");
+    for (const [spelling, kind] of [
+      ["datasets", "dataset"],
+      ["Dataset", "dataset"],
+      ["files", "datadownload"],
+      ["crates", "rocrate"],
+      ["ro-crates", "rocrate"],
+      ["ML_MODEL", "mlmodel"],
+      ["software", "software"],
+      ["evidence-graphs", "evidencegraph"],
+    ]) {
+      const path = `/browse/${spelling}`;
+      if (spelling === kind) expect((await get(path)).status, path).toBe(200);
+      else {
+        const { status, headers } = await get(`${path}?sort=name`);
+        expect([status, headers.get("location")], path).toEqual([302, `/browse/${kind}?sort=name`]);
+      }
+    }
+    for (const none of ["nonsense", "constructor", "__proto__"])
+      expect((await get(`/browse/${none}`)).status).toBe(404);
+  });
+
+  test("the front page and the list of kinds show what is public, and one search box", async () => {
+    const drafts = await get("/");
+    expect(drafts.text).toContain("No crate is public yet.");
+    expect(drafts.text.match(/name="q"/g)).toHaveLength(1);
+    const browse = await get("/browse");
+    expect(browse.text).toContain("Nothing is public yet.");
+    expect(browse.text).not.toContain("Zebra plate");
+    const { body } = await server.graphql<{ datasets: { nodes: { id: string }[] } }>(
+      "{ datasets(first: 1) { nodes { id } } }",
+    );
+    await server.request("PUT", "/publish", {
+      token: ada.token,
+      json: { "@id": body.data.datasets.nodes[0]!.id, publicationStatus: "PUBLISHED" },
+    });
+    expect((await get("/browse")).text).toContain("Zebra plate");
+  });
+
   test("a condition that names a deleted record is shown by its identifier", async () => {
     const { body } = await server.request("POST", "/project", {
       token: ada.token,

@@ -186,11 +186,11 @@ async function changedAccount(
   };
 }
 
-/** @throws ValidationError; ServiceError `BAD_CREDENTIALS` */
+/** @returns the account; @throws ValidationError; ServiceError `BAD_CREDENTIALS` */
 export async function assertCurrent(
   account: Account | undefined,
   current: JsonValue | undefined,
-): Promise<void> {
+): Promise<Account> {
   if (typeof current !== "string")
     throw invalid(
       ["body", "currentPassword"],
@@ -198,8 +198,11 @@ export async function assertCurrent(
         "replace it",
       "missing",
     );
-  if (!(await verifyPassword(account?.passwordHash, current)))
+  // Without an account too, so that the time does not show whether there is one.
+  const isRight = await verifyPassword(account?.passwordHash, current);
+  if (!account || !isRight)
     throw new ServiceError("BAD_CREDENTIALS", "The current password is wrong.");
+  return account;
 }
 
 /** Tokens of before end with each change, whichever clock set the time of the last one. */

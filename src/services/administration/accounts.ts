@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { ListedAccount } from "../../storage/records/port.js";
 import { assertMayChangeMembers, type Caller, names, assertSignedIn } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { findLive } from "../records/find.js";
+import { findLive, NothingStored } from "../records/find.js";
 import { totalsByKind } from "../records/list.js";
 import { amendRecord, type ChangeOptions } from "../records/write.js";
 import type { RecordView } from "../records/view.js";
@@ -30,6 +30,20 @@ export async function listAccounts(
 ): Promise<{ items: ListedAccount[]; positions: string[]; next?: string }> {
   assertAdmin(caller);
   return records.accounts(page);
+}
+
+/** How many accounts the list has. @throws ServiceError `FORBIDDEN` */
+export async function countAccounts({ records }: Deps, caller: Caller): Promise<number> {
+  assertAdmin(caller);
+  return records.countAccounts();
+}
+
+/** One account of the list. @throws ServiceError `FORBIDDEN`, `NOT_FOUND` */
+export async function readAccount(deps: Deps, ark: Ark, caller: Caller): Promise<ListedAccount> {
+  assertAdmin(caller);
+  const account = await deps.records.listedAccount(await accountOf(deps, ark));
+  if (!account) throw new NothingStored(`There is no account of ${ark.stored}.`);
+  return account;
 }
 
 /** What an administrator changes of an account; absent: as before. */
@@ -79,8 +93,7 @@ async function accountOf({ records }: Deps, ark: Ark): Promise<string> {
   const found = await records.find(ark);
   const account =
     found && "record" in found ? await records.accountOf(found.record.ark) : undefined;
-  if (!account || account.deleted)
-    throw new ServiceError("NOT_FOUND", `There is no account of ${ark.stored}.`);
+  if (!account || account.deleted) throw new NothingStored(`There is no account of ${ark.stored}.`);
   return account.user;
 }
 

@@ -39,7 +39,7 @@ export const intakeHandler =
  * The handler of crate submissions: the whole crate is committed atomically. A fault of the crate
  * ends the submission as failed; any other fault is thrown, and the queue retries.
  */
-export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
+async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   const { submission } = job;
   const { id, attempt, user } = submission;
   const holder = { kind: "submission" as const, id, attempt };

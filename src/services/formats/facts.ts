@@ -1,5 +1,6 @@
 import { invalid } from "../../errors.js";
 import { parseArk } from "../../identifiers/ark.js";
+import { nameText } from "../../model/labels.js";
 import { instantOf } from "../../model/dates.js";
 import { type JsonValue, listOf } from "../../model/field.js";
 import { digestIn } from "../../model/file-facts.js";
@@ -25,6 +26,7 @@ import {
   valuesOf,
 } from "./agents.js";
 import { addressOf, contentAddress } from "./signposting.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 /** Whether the content of a record is open, in words that catalogues share. */
 export interface Access {
@@ -125,7 +127,7 @@ export async function factsOf(deps: FactDeps, view: RecordView): Promise<RecordF
     ark: record.ark,
     url: addressOf(deps.baseUrl(), record.ark),
     type: landmarks.schemaType.slice("https://schema.org/".length),
-    title: text("name") ?? lineOf(record.name) ?? record.ark,
+    title: text("name") ?? lineOf(record.name) ?? nameText({ id: record.ark, kind: record.kind }),
     description: description || null,
     creators: creators.agents,
     unnamed: creators.unnamed.length,
@@ -188,8 +190,7 @@ async function crateOf(
   if (crate === null) return undefined;
   const [found] = await records.findMany([crate]);
   if (!found || found.tombstone) return undefined;
-  let crates = statements.get(records);
-  if (!crates) statements.set(records, (crates = new ByteCache(STATEMENTS_BYTES)));
+  const crates = getOrInsert(statements, records, () => new ByteCache(STATEMENTS_BYTES));
   const key = `${found.ark} ${found.revision}`;
   let known = crates.get(key);
   if (!known) {
@@ -244,12 +245,13 @@ const keywordsOf = (values: readonly JsonValue[]): string[] => [
 ];
 
 /** A stated date as a day, a month or a year; `undefined` where it is none. */
-export function dayOf(value: JsonValue | undefined): string | undefined {
+function dayOf(value: JsonValue | undefined): string | undefined {
   const text = textOf(value);
   if (text === null) return undefined;
   const [, part] = /^(\d{4}(?:-(?:0[1-9]|1[0-2]))?)$/.exec(text) ?? [];
   if (part !== undefined) return part;
-  if (instantOf(text) !== undefined) return new Date(instantOf(text)!).toISOString().slice(0, 10);
+  const instant = instantOf(text);
+  if (instant !== undefined) return new Date(instant).toISOString().slice(0, 10);
   // Written in another way: the year is all that is certain.
   return /(?:^|\D)((?:1[5-9]|20)\d{2})(?:\D|$)/.exec(text)?.[1];
 }

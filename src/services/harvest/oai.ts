@@ -172,7 +172,10 @@ const ANSWERS: Readonly<Record<Verb, Answer>> = {
       throw resumptionToken === undefined
         ? new OaiError("noSetHierarchy", "There are no sets yet: nothing is published.")
         : restIsGone();
-    const next = rest?.sets.length ? writeToken(deps.jwtSecret, [verb, page.next!]) : "";
+    const next =
+      page.next !== undefined && rest?.sets.length
+        ? writeToken(deps.jwtSecret, [verb, page.next])
+        : "";
     const isWhole = next === "" && resumptionToken === undefined;
     return sets.join("") + (isWhole ? "" : tokenElement(next));
   },

@@ -12,6 +12,7 @@ import { creationOf, revisionOf } from "../records/state.js";
 import { retried } from "../records/write-queue.js";
 import { documentBytes, parseDocument } from "../records/view.js";
 import { changesOf, type LineageChange, readEvents } from "./events.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 /** What a request of events did. */
 export interface LineageReceipt {
@@ -52,11 +53,8 @@ export async function recordLineage(
   if (asked) await assertMayOwn(deps.records, caller, asked);
   const changes = new Map<string, LineageChange[]>();
   for (const event of events)
-    for (const change of changesOf(event, owner)) {
-      const known = changes.get(change.ark);
-      if (known) known.push(change);
-      else changes.set(change.ark, [change]);
-    }
+    for (const change of changesOf(event, owner))
+      getOrInsert(changes, change.ark, (): LineageChange[] => []).push(change);
   const { MAX_LINEAGE_RECORDS: most } = deps.config;
   if (changes.size > most)
     throw new ServiceError(

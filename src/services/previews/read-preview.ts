@@ -233,7 +233,7 @@ const feedOf = (rows: readonly (readonly string[])[]): RowFeed =>
 
 /** The separator that occurs most often in the first line. */
 function likelySeparator(text: string): string {
-  const line = /^[^\r\n]{0,10000}/.exec(text)![0];
+  const line = text.slice(0, 10_000).replace(/[\r\n].*/s, "");
   const counted = [",", "\t", ";", "|"].map((separator) => ({
     separator,
     count: line.split(separator).length,
@@ -241,7 +241,7 @@ function likelySeparator(text: string): string {
   return counted.reduce((best, each) => (each.count > best.count ? each : best)).separator;
 }
 
-export interface ImageFacts {
+interface ImageFacts {
   mediaType: string;
   width: number | null;
   height: number | null;
@@ -274,7 +274,7 @@ function imageOf(bytes: Buffer): ImageFacts | undefined {
 /** From the first frame header; segments before it say how long they are. */
 function jpegSize(bytes: Buffer): [number, number] | undefined {
   for (let at = 2; at + 9 <= bytes.length && bytes[at] === 0xff;) {
-    const marker = bytes[at + 1]!;
+    const marker = bytes.readUInt8(at + 1);
     if (marker === 0xff) {
       at++;
       continue;
@@ -380,8 +380,8 @@ const TABLE_TYPE = /^text\/(?:csv|tab-separated-values|tsv)\b/i;
 const PACKED = ["PK\u0003\u0004", "7z\u00bc\u00af", "BZh", "\u00fd7zXZ", "Rar!", "(\u00b5/\u00fd"];
 
 /** Extension in lower case, also of a compressed file. */
-export const extensionOf = (name: string): string =>
-  /\.([a-z0-9]{1,12})(?:\.gz)?$/i.exec(name)?.[1]!.toLowerCase() ?? "";
+const extensionOf = (name: string): string =>
+  /\.([a-z0-9]{1,12})(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase() ?? "";
 
 /** @param head some hundred bytes, or more */
 export function natureOf(head: Buffer, name: string, mediaType: string): Nature {

@@ -70,6 +70,8 @@ interface StateOptions {
   fromCrate?: boolean | undefined;
   /** Owner of the record where the document names none. */
   ownerBefore?: string | null;
+  /** Name of the record where the document states none: of a crate that of its archive. */
+  nameBefore?: string | null;
 }
 
 /**
@@ -97,7 +99,7 @@ export async function claimedState(
   kind: Kind,
   ark: string,
   document: JsonObject,
-  { fromCrate = kind.loose === true, ownerBefore = null }: StateOptions = {},
+  { fromCrate = kind.loose === true, ownerBefore = null, nameBefore = null }: StateOptions = {},
 ): Promise<ClaimedState> {
   const bytes = documentBytes(document);
   const named = ownerOf(kind, document);
@@ -120,7 +122,13 @@ export async function claimedState(
   }
   const { reserved, ...rest } = claimed;
   return {
-    state: { kind: kind.name, name: textOf(document["name"]), owner, document: bytes, ...rest },
+    state: {
+      kind: kind.name,
+      name: textOf(document["name"]) ?? nameBefore,
+      owner,
+      document: bytes,
+      ...rest,
+    },
     reserved,
   };
 }
@@ -186,6 +194,7 @@ export async function revisionOf(
   const claimed = await claimedState(deps, kind, record.ark, document, {
     fromCrate,
     ownerBefore: record.owner,
+    ...(record.kind === "rocrate" ? { nameBefore: record.name } : {}),
   });
   const mayStateReserved = claimed.reserved.length > 0 || reservedFields(kind).length > 0;
   const allowed = mayStateReserved

@@ -84,6 +84,27 @@ function askBefore(): void {
   });
 }
 
+/** Says how many boxes of a list are checked; the box `all` stands for those of other pages too. */
+function countChosen(): void {
+  for (const form of document.querySelectorAll<HTMLFormElement>("form[data-choose]")) {
+    const shown = form.querySelector<HTMLElement>("[data-chosen]")!;
+    const buttons = form.querySelectorAll<HTMLButtonElement>("button[name=choose]");
+    const count = (): void => {
+      const all = form.querySelector<HTMLInputElement>("input[name=all]");
+      const name = CSS.escape(form.dataset["choose"]!);
+      const boxes = form.querySelectorAll(`input[name="${name}"]:checked`).length;
+      const chosen = all?.checked ? Number(all.dataset["total"]) : boxes;
+      shown.textContent =
+        chosen === 0 ? "Choose records" : `${chosen.toLocaleString("en-US")} chosen`;
+      for (const button of buttons) button.disabled = chosen === 0;
+    };
+    form.addEventListener("change", count);
+    // A browser that goes back checks the boxes again.
+    window.addEventListener("pageshow", count);
+    count();
+  }
+}
+
 /** A box that checks all boxes of a name. */
 function checkAll(): void {
   for (const box of document.querySelectorAll<HTMLInputElement>("[data-check-all]"))
@@ -94,14 +115,24 @@ function checkAll(): void {
     });
 }
 
-/** Parts that work only with scripts. */
+/** Parts that work only with scripts, or are needed only without them. */
 function showScripted(): void {
   for (const part of document.querySelectorAll<HTMLElement>("[data-script]")) part.hidden = false;
+  for (const part of document.querySelectorAll<HTMLElement>("[data-without-script]"))
+    part.hidden = true;
+}
+
+/** A choice of `data-send` sends its form at once. */
+function sendChoices(): void {
+  for (const choice of document.querySelectorAll<HTMLSelectElement>("select[data-send]"))
+    choice.addEventListener("change", () => choice.form?.requestSubmit());
 }
 
 enableCopyButtons();
 checkAll();
+countChosen();
 showScripted();
+sendChoices();
 closeMenus();
 keepForms();
 askBefore();

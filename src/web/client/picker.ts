@@ -1,12 +1,16 @@
 // Fields that take an identifier suggest records by their names.
 
-const QUERY = `query ($query: String!) {
-  search(query: $query, first: 8) { nodes { id name kind } }
+const RECORDS = `query ($query: String!) {
+  found: search(query: $query, first: 8) { nodes { id name: label kind } }
+}`;
+/** People are not in the search of records. */
+const PEOPLE = `query ($query: String!) {
+  found: users(filter: { name: { contains: $query } }, first: 8) { nodes { id name: label kind } }
 }`;
 const PAUSE = 250;
 
 interface Answer {
-  data?: { search: { nodes: { id: string; name: string | null; kind: string | null }[] } };
+  data?: { found: { nodes: { id: string; name: string | null; kind: string | null }[] } };
 }
 
 const options = document.getElementById("picker-options");
@@ -14,20 +18,26 @@ const csrf = document.querySelector<HTMLMetaElement>("meta[name=csrf]")?.content
 let asked = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-async function suggest(words: string): Promise<void> {
+async function suggest(words: string, kind: string): Promise<void> {
   const mine = ++asked;
   const response = await fetch("/graphql", {
     method: "POST",
     headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf },
-    body: JSON.stringify({ query: QUERY, variables: { query: `${words}*` } }),
+    body: JSON.stringify(
+      kind === "USER"
+        ? { query: PEOPLE, variables: { query: words } }
+        : { query: RECORDS, variables: { query: `${words}*` } },
+    ),
   });
   const { data } = (await response.json()) as Answer;
   if (mine !== asked || !data || !options) return;
   options.replaceChildren();
-  for (const { id, name, kind } of data.search.nodes) {
+  for (const { id, name, kind: found } of data.found.nodes) {
     const option = document.createElement("option");
-    option.value = id;
-    option.label = [name, kind?.toLowerCase().replaceAll("_", " ")].filter(Boolean).join(" · ");
+    // People are chosen by name; the identifier behind it says which of one name.
+    option.value = kind === "" ? id : `${name ?? ""} ${id}`.trim();
+    if (kind === "")
+      option.label = [name, found?.toLowerCase().replaceAll("_", " ")].filter(Boolean).join(" · ");
     options.append(option);
   }
 }
@@ -37,7 +47,8 @@ for (const field of document.querySelectorAll<HTMLInputElement>("input[data-pick
   field.addEventListener("input", () => {
     clearTimeout(timer);
     const words = field.value.trim();
-    if (words.length < 2 || words.startsWith("ark:")) return;
-    timer = setTimeout(() => void suggest(words).catch(() => undefined), PAUSE);
+    if (words.length < 2 || words.includes("ark:")) return;
+    const kind = field.dataset["picker"] ?? "";
+    timer = setTimeout(() => void suggest(words, kind).catch(() => undefined), PAUSE);
   });
 }

@@ -1,45 +1,20 @@
-import { ServiceError, ValidationError } from "../../errors.js";
 import { Field, Form, Notice } from "../components.js";
 import { SignUpDocument } from "../documents.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
+import { NO_PROBLEM, type Problem, problemOf } from "../problems.js";
 
 /** Where a form leads after it: a path of this registry, never another site. */
 export function ownPath(to: string | null): string {
   return to !== null && /^\/(?![/\\])[^\s\\]*$/.test(to) && to.length <= 2000 ? to : "/my";
 }
 
-interface Problem {
-  /** A sentence for the whole form. */
-  form?: string;
-  /** Sentences by field. */
-  fields: Readonly<Record<string, string>>;
-}
-
-/** Last steps of places that are no field: a document as a whole. */
-const WHOLE: ReadonlySet<string> = new Set(["body", "input", "patch"]);
-
-/**
- * What is wrong with a form, for those errors that the reader can correct.
- * @throws the error itself otherwise
- */
-export function problemOf(error: unknown): Problem {
-  if (error instanceof ValidationError) {
-    const fields: Record<string, string> = {};
-    const others: string[] = [];
-    for (const { loc, msg } of error.items) {
-      const name = loc.findLast((part) => typeof part === "string");
-      const text = msg.replace(/^Value error, /, "");
-      if (typeof name === "string" && !WHOLE.has(name)) fields[name] ??= text;
-      else others.push(text);
-    }
-    return { fields, ...(others.length > 0 ? { form: others.join(" ") } : {}) };
-  }
-  if (error instanceof ServiceError && error.status >= 400 && error.status < 500)
-    return { form: error.message, fields: {} };
-  throw error;
-}
-
-const NONE: Problem = { fields: {} };
+/** What a new password must be, said before it is typed. */
+export const passwordRule = ({ passwordLength }: Pick<PageRequest, "passwordLength">) => ({
+  minLength: passwordLength,
+  help:
+    `At least ${passwordLength} characters. A few unrelated words are easy to remember and hard ` +
+    "to guess.",
+});
 
 function SignInForm({ request, problem }: { request: PageRequest; problem: Problem }) {
   const { query, form, csrf } = request;
@@ -79,8 +54,8 @@ function SignInForm({ request, problem }: { request: PageRequest; problem: Probl
   );
 }
 
-const signInPage = (request: PageRequest, problem = NONE): Page => ({
-  status: problem === NONE ? 200 : 401,
+const signInPage = (request: PageRequest, problem = NO_PROBLEM): Page => ({
+  status: problem === NO_PROBLEM ? 200 : 401,
   title: "Sign in",
   section: "my",
   body: <SignInForm request={request} problem={problem} />,
@@ -103,6 +78,8 @@ function SignUpForm({ request, problem }: { request: PageRequest; problem: Probl
   const { query, form, csrf } = request;
   const to = form.get("to") ?? query.get("to") ?? "/my";
   const { fields } = problem;
+  // The start of a new registry prints the address with it.
+  const adminToken = form.get("adminToken") ?? query.get("admin") ?? "";
   return (
     <>
       <h1>Create an account</h1>
@@ -137,15 +114,17 @@ function SignUpForm({ request, problem }: { request: PageRequest; problem: Probl
           type="password"
           required
           autocomplete="new-password"
-          help="A few unrelated words are easy to remember and hard to guess."
+          {...passwordRule(request)}
+          // What is wrong is something else: nobody types a password twice for it.
+          value={fields["password"] === undefined ? (form.get("password") ?? "") : ""}
           error={fields["password"]}
         />
-        <details class="more" open={form.get("adminToken") ? true : undefined}>
+        <details class="more" open={adminToken !== "" || undefined}>
           <summary>You started this registry?</summary>
           <Field
             label="Administrator token"
             name="adminToken"
-            value={form.get("adminToken") ?? ""}
+            value={adminToken}
             help="The first start of the registry printed it once. It makes this account an administrator."
             error={fields["adminToken"]}
           />
@@ -159,8 +138,10 @@ function SignUpForm({ request, problem }: { request: PageRequest; problem: Probl
   );
 }
 
-const signUpPage = (request: PageRequest, problem = NONE): Page => ({
-  status: problem === NONE ? 200 : 422,
+const signUpPage = (request: PageRequest, problem = NO_PROBLEM): Page => ({
+  status: problem === NO_PROBLEM ? 200 : 422,
+  // It may hold the password that was typed.
+  headers: { "Cache-Control": "no-store" },
   title: "Create an account",
   section: "my",
   body: <SignUpForm request={request} problem={problem} />,

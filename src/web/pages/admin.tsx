@@ -12,7 +12,8 @@ import {
 import { counted, countText, kindText, sizeText } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { recordPath } from "../paths.js";
-import { problemOf } from "./account.js";
+import { problemOf } from "../problems.js";
+import { passwordRule } from "./account.js";
 import { actOnSubmission, Submissions } from "./my/submissions.js";
 import { signInFirst } from "./upload.js";
 
@@ -226,7 +227,8 @@ async function administer(request: PageRequest): Promise<Page | Redirect> {
 }
 
 /** The page of a one-time link. */
-function resetPage({ query, form, csrf }: PageRequest, problem?: string, field?: string): Page {
+function resetPage(request: PageRequest, problem?: string, field?: string): Page {
+  const { query, form, csrf } = request;
   const token = form.get("token") ?? query.get("token") ?? "";
   return {
     status: problem === undefined && field === undefined ? 200 : 422,
@@ -245,6 +247,7 @@ function resetPage({ query, form, csrf }: PageRequest, problem?: string, field?:
             type="password"
             required
             autocomplete="new-password"
+            {...passwordRule(request)}
             error={field}
           />
           <button>Set the password</button>

@@ -28,7 +28,7 @@ import { nameText } from "../../model/labels.js";
 import { kindText, labelOf, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { recordPath } from "../paths.js";
-import { problemOf } from "./account.js";
+import { problemOf } from "../problems.js";
 import { signInFirst } from "./upload.js";
 
 type Input = Readonly<Record<string, unknown>>;
@@ -53,6 +53,12 @@ const CREATE: Partial<Record<KindName, (request: PageRequest, input: Input) => P
     (await ask(CreateOrganizationDocument, { organization: input as never })).createOrganization
       .organization.id,
 };
+
+/** Whether a form can make a new version of a record of the kind. */
+export const mayBeNewVersion = (kind: KindName): boolean =>
+  Object.hasOwn(CREATE, kind) &&
+  KINDS[kind].path !== null &&
+  !["project", "organization"].includes(kind);
 
 interface Question {
   name: string;
@@ -111,6 +117,56 @@ function inputOf(kind: KindName, form: URLSearchParams, owner: string): Input {
   return input;
 }
 
+/** The record that a form makes a new version of; null for one that is described from nothing. */
+interface Earlier {
+  id: string;
+  name: string | null;
+  document: JsonObject;
+  doi: string | null;
+}
+
+async function earlierOf(request: PageRequest, kind: KindName): Promise<Earlier | null> {
+  const id = request.form.get("from") ?? request.query.get("from");
+  if (id === null || !mayBeNewVersion(kind)) return null;
+  const { record } = await request.ask(EditDocument, { id });
+  if (!record || kindOf(record.kind ?? "ENTITY") !== kind)
+    throw new ServiceError(
+      "NOT_FOUND",
+      `No ${kindText(kind).toLowerCase()} is stored under ${id}.`,
+    );
+  const document = record.document as JsonObject;
+  return { id: record.id, name: record.name ?? null, document, doi: record.doi };
+}
+
+/** Members that say what one version is, and not the next. */
+const OF_ONE_VERSION: ReadonlySet<string> = new Set(["@id", "owner", "contentUrl"]);
+
+/**
+ * What a new version takes over of the earlier one besides the fields of the form, so that nothing
+ * is dropped; and that it is a revision of that one.
+ */
+function takenOver(kind: KindName, { id, document, doi }: Earlier): Input {
+  const { fields } = KINDS[kind];
+  const asked = new Set(questionsOf(kind).map(({ name }) => name));
+  const declared: Record<string, JsonValue> = {};
+  const more: Record<string, JsonValue> = {};
+  for (const [name, value] of Object.entries(document)) {
+    const field = Object.hasOwn(fields, name) ? fields[name]! : undefined;
+    const isOwn = OF_ONE_VERSION.has(name) || field?.computed || field?.backlink || field?.secret;
+    if (isOwn || asked.has(name) || field?.deprecated !== undefined || field?.const !== undefined)
+      continue;
+    if (!field) more[name] = value;
+    else if (value !== null) declared[name.replace(/^@/, "")] = value;
+  }
+  // The DOI names the earlier version.
+  const identifiers = listOf(more["identifier"]).filter(
+    (each) => doi === null || !JSON.stringify(each).includes(doi),
+  );
+  if (identifiers.length === 0) delete more["identifier"];
+  else if (Array.isArray(more["identifier"])) more["identifier"] = identifiers;
+  return { ...declared, additionalProperties: { ...more, "prov:wasRevisionOf": { "@id": id } } };
+}
+
 const LICENCE = "https://creativecommons.org/licenses/by/4.0/";
 
 function kindIn({ params }: PageRequest): KindName {
@@ -130,8 +186,10 @@ async function formPage(
   if (first) return first;
   const kind = kindIn(request);
   const { form, csrf } = request;
-  const title = `New ${kindText(kind).toLowerCase()}`;
+  const earlier = await earlierOf(request, kind);
+  const title = earlier ? "New version" : `New ${kindText(kind).toLowerCase()}`;
   const questions = questionsOf(kind);
+  const stated: Texts = earlier ? textsOf(questions, earlier.document) : { license: LICENCE };
   const named = new Set(questions.map(({ name }) => name));
   const others = Object.entries(problem.fields).filter(([name]) => !named.has(name));
   const sentences = [problem.form, ...others.map(([name, text]) => `${labelOf(name)}: ${text}`)];
@@ -143,17 +201,31 @@ async function formPage(
     scripts: ["picker"],
     body: (
       <>
+        {earlier && (
+          <p>
+            <RecordLink record={{ ...earlier, kind }} glyph />
+          </p>
+        )}
         <h1>{title}</h1>
-        <p>{KINDS[kind].description}</p>
+        {earlier ? (
+          <p>
+            The form is filled from the record: change what differs. What the form does not show is
+            taken over too. The new version gets an identifier of its own and says which record it
+            is a revision of; that one stays as it is.
+          </p>
+        ) : (
+          <p>{KINDS[kind].description}</p>
+        )}
         {sentences.some(Boolean) && (
           <Notice tone="danger">{sentences.filter(Boolean).join(" ")}</Notice>
         )}
-        <Form csrf={csrf} data-keep={`new-${kind}`}>
+        <Form csrf={csrf} data-keep={earlier ? `version of ${earlier.id}` : `new-${kind}`}>
+          {earlier && <input type="hidden" name="from" value={earlier.id} />}
           {questions.map(({ name, label, field }) => (
             <Field
               label={label}
               name={name}
-              value={form.get(name) ?? (name === "license" && form.size === 0 ? LICENCE : "")}
+              value={form.get(name) ?? (form.size === 0 ? stated[name] : "") ?? ""}
               required={field.required && !isList(field)}
               help={helpOf({ name, label, field })}
               error={problem.fields[name]}
@@ -163,8 +235,12 @@ async function formPage(
             />
           ))}
           <p class="actions">
-            <button>Create</button>
-            <a href="/new">Another kind</a>
+            <button>{earlier ? "Create the new version" : "Create"}</button>
+            {earlier ? (
+              <a href={recordPath(earlier.id)}>Cancel</a>
+            ) : (
+              <a href="/new">Another kind</a>
+            )}
           </p>
         </Form>
         <datalist id="picker-options" />
@@ -182,7 +258,10 @@ async function create(request: PageRequest): Promise<Page | Redirect> {
       "Your session has ended. Sign in again: what you typed is kept in this tab.",
     );
   try {
-    const id = await createRecord(request, kind, inputOf(kind, form, viewer.id));
+    const earlier = await earlierOf(request, kind);
+    const input = inputOf(kind, form, viewer.id);
+    const more = earlier ? takenOver(kind, earlier) : {};
+    const id = await createRecord(request, kind, { ...more, ...input });
     return { redirect: recordPath(id) };
   } catch (error) {
     return formPage(request, problemOf(error));
@@ -226,7 +305,7 @@ export const newRoutes: readonly Route[] = [
   { path: "/new/:kind", get: (request) => formPage(request), post: create },
 ];
 
-type Shown = NonNullable<EditQuery["record"]>;
+type Shown = Omit<NonNullable<EditQuery["record"]>, "doi">;
 type Texts = Readonly<Record<string, string>>;
 
 /** A text, or an object that only names a record, as a form shows it; `undefined` for anything else. */

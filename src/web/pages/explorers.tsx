@@ -186,6 +186,28 @@ function Cell({ term }: { term: Term | undefined }) {
   return <Outside href={value}>{shortIri(value)}</Outside>;
 }
 
+/** The line of a query in which the parser found an error, from the error on marked. */
+function FaultyLine({ problem, query }: { problem: ServiceError; query: string }) {
+  const { line: number, column } = problem.extra ?? {};
+  if (typeof number !== "number" || typeof column !== "number") return null;
+  const line = query.split(/\r?\n/)[number - 1];
+  if (line === undefined) return null;
+  const [before, after] = [line.slice(0, column - 1), line.slice(column - 1)];
+  return (
+    <pre tabIndex={0} aria-label={`Line ${number} of the query`}>
+      <span class="quiet">{number} </span>
+      {before.length > 200 ? `…${before.slice(-200)}` : before}
+      <mark>{after === "" ? " " : shortened(after, 200)}</mark>
+    </pre>
+  );
+}
+
+/** Milliseconds as people write them: `40 ms`, `1.2 s`. */
+const durationText = (milliseconds: number): string =>
+  milliseconds < 1000
+    ? `${Math.max(1, Math.round(milliseconds))} ms`
+    : `${(milliseconds / 1000).toFixed(1)} s`;
+
 interface AnswerProps {
   answer: SparqlAnswer;
   /** Where the rows are as CSV. */
@@ -293,6 +315,7 @@ export async function sparqlPage(request: PageRequest): Promise<Page | Redirect>
   const address = withQuery("/sparql", { query: asked, ...graphs });
   let answer: SparqlAnswer | undefined;
   let problem: ServiceError | undefined;
+  const begun = performance.now();
   if (asked !== null && asked.trim() !== "")
     try {
       const as = query.get("as") === "csv" ? "csv" : "page";
@@ -310,6 +333,7 @@ export async function sparqlPage(request: PageRequest): Promise<Page | Redirect>
       if (!(error instanceof ServiceError)) throw error;
       problem = error;
     }
+  const took = durationText(performance.now() - begun);
   const options = [
     ...Object.entries(EXAMPLES),
     ...help().cookbook.map(({ title, query: text }) => [title, text] as const),
@@ -357,9 +381,14 @@ export async function sparqlPage(request: PageRequest): Promise<Page | Redirect>
             </span>
           </p>
         </form>
-        {problem && <Notice tone="danger">{problem.message}</Notice>}
+        {problem && (
+          <Notice tone="danger">
+            <p>{problem.message}</p>
+            <FaultyLine problem={problem} query={asked ?? ""} />
+          </Notice>
+        )}
         {answer && (
-          <Section aria-label="Answer" title="Answer">
+          <Section aria-label="Answer" title="Answer" count={`in ${took}`}>
             <Answer
               answer={answer}
               download={withQuery("/sparql", { query: asked, ...graphs, as: "csv" })}

@@ -2,6 +2,7 @@ import { Empty, Section } from "../components.js";
 import { RecordCard } from "../record-components.js";
 import { HomeDocument, type HomeQuery } from "../documents.js";
 import { kindOf } from "../format.js";
+import { feedLink } from "../paths.js";
 import { countText, kindText } from "../words.js";
 import type { Page, PageRequest, Route } from "../page.js";
 
@@ -9,9 +10,11 @@ export async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
   const { recordStatistics, roCrates } = await ask(HomeDocument, {});
   return {
     title: "Arkgraph",
+    hasSearch: true,
     description:
       "A registry of research objects: what they are, where their files are, and which result " +
       "came from what.",
+    links: [feedLink({})],
     body: (
       <>
         <section class="hero">
@@ -27,20 +30,23 @@ export async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
           </form>
           <Numbers groups={recordStatistics.groups} />
         </section>
-        <Section title="Newest crates">
+        <Section title="Crates published last">
           {roCrates.nodes.length === 0 ? (
-            <Empty title="No crate is registered yet.">
+            <Empty title="No crate is public yet.">
               <p>
                 {viewer ? (
-                  <a class="button" href="/upload">
-                    Upload the first crate
-                  </a>
+                  <>
+                    <a class="button" href="/upload">
+                      Upload a crate
+                    </a>{" "}
+                    and publish it at its page.
+                  </>
                 ) : (
                   <>
                     <a class="button" href="/signup">
                       Create an account
                     </a>{" "}
-                    to upload the first one.
+                    to upload and publish the first one.
                   </>
                 )}
               </p>

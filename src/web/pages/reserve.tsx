@@ -7,7 +7,7 @@ import { nameText } from "../../model/labels.js";
 import { kindText, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { recordPath } from "../paths.js";
-import { problemOf } from "./account.js";
+import { problemOf } from "../problems.js";
 import { createRecord } from "./edit.js";
 import { signInFirst } from "./upload.js";
 

@@ -7,6 +7,7 @@ import { KINDS } from "../../model/kinds.js";
 import { Empty, Notice, Pager, Section } from "../components.js";
 import { type Card, RecordCard } from "../record-components.js";
 import {
+  BrowseDocument,
   RecordListDocument,
   type RecordListQueryVariables,
   SearchDocument,
@@ -16,7 +17,7 @@ import {
 import { kindConstant, kindOf, type Names, namesOf } from "../format.js";
 import { counted, countText, kindText, licenceText, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
-import { recordPath } from "../paths.js";
+import { feedLink, recordPath, withQuery } from "../paths.js";
 import { typeText } from "./record/access.js";
 import { ownValue } from "../../own.js";
 
@@ -24,7 +25,7 @@ const PAGE_SIZE = 20;
 /** Values shown of one facet; the address takes any value. */
 const SHOWN = 8;
 
-type Filter = NonNullable<RecordListQueryVariables["filter"]>;
+export type Filter = NonNullable<RecordListQueryVariables["filter"]>;
 type ScoreBand = "BELOW_20" | "FROM_20" | "FROM_40" | "FROM_60" | "FROM_80";
 
 const BANDS: Readonly<Record<ScoreBand, { label: string; filter: Filter }>> = {
@@ -125,12 +126,12 @@ const CONDITIONS: readonly Condition[] = [
 ];
 
 /** One condition of the address. */
-interface Stated {
+export interface Stated {
   condition: Condition;
   value: string;
 }
 
-function statedIn(query: URLSearchParams): Stated[] {
+export function statedIn(query: URLSearchParams): Stated[] {
   return CONDITIONS.flatMap((condition) =>
     query
       .getAll(condition.name)
@@ -141,7 +142,7 @@ function statedIn(query: URLSearchParams): Stated[] {
 }
 
 /** @throws ServiceError `BAD_REQUEST` for a value that the condition does not know */
-function filterOf(stated: readonly Stated[]): Filter | null {
+export function filterOf(stated: readonly Stated[]): Filter | null {
   const parts = stated.map(({ condition, value }) => {
     const part = condition.filter(value);
     if (part) return part;
@@ -158,13 +159,13 @@ interface FacetValue {
   label: string;
   count: number;
 }
-interface Facet {
+export interface Facet {
   condition: Condition;
   values: FacetValue[];
 }
 
 /** What a list of records shows, however it was found. */
-interface Listing {
+export interface Listing {
   total: number;
   /** Whether there may be more than `total`. */
   isAtLeast?: boolean;
@@ -262,25 +263,27 @@ const named = (
   count: number,
 ): FacetValue | null => record && { value: record.id, label: nameText(record), count };
 
-const ORDERS: Readonly<Record<string, RecordListQueryVariables["orderBy"]>> = {
+export const ORDERS: Readonly<Record<string, RecordListQueryVariables["orderBy"]>> = {
   newest: { field: "CREATED", direction: "DESC" },
   oldest: { field: "CREATED", direction: "ASC" },
   changed: { field: "MODIFIED", direction: "DESC" },
   name: { field: "NAME", direction: "ASC" },
 };
 
-async function listed(
+/** Records by a filter in an order, with facets of all of them. */
+export async function listed(
   { ask, query }: PageRequest,
   filter: Filter | null,
   sort: string,
+  size = PAGE_SIZE,
 ): Promise<Listing> {
   const before = query.get("before");
   const answer = await ask(RecordListDocument, {
     filter,
     orderBy: ownValue(ORDERS, sort) ?? ORDERS["newest"],
     ...(before === null
-      ? { first: PAGE_SIZE, after: query.get("after") }
-      : { first: null, last: PAGE_SIZE, before }),
+      ? { first: size, after: query.get("after") }
+      : { first: null, last: size, before }),
   });
   const { records } = answer;
   return {
@@ -344,6 +347,15 @@ async function listed(
   };
 }
 
+/** Conditions that a feed can have as well. */
+const conditionsOfFeed = (query: URLSearchParams): Record<string, string> =>
+  Object.fromEntries(
+    ["kind", "keyword", "owner", "project", "crate"].flatMap((name) => {
+      const value = query.get(name);
+      return value ? [[name, name === "kind" ? kindOf(value) : value]] : [];
+    }),
+  );
+
 /** Identifiers go to their record; words are searched. */
 async function searchPage(request: PageRequest): Promise<Page | Redirect> {
   const { query } = request;
@@ -367,6 +379,7 @@ async function searchPage(request: PageRequest): Promise<Page | Redirect> {
     title,
     description,
     section: "search",
+    links: [feedLink({ text: words, ...conditionsOfFeed(query) })],
     body: <Results {...{ request, listing, stated, names, heading, words, path: "/search" }} />,
   };
 }
@@ -396,14 +409,15 @@ async function kindPage(request: PageRequest, kind: KindName): Promise<Page> {
   };
 }
 
+/** Publishing is a change: the one that was published last comes first. */
+const PUBLISHED: Filter = { publicationStatus: ["PUBLISHED"] };
+
 async function browse({ ask }: PageRequest): Promise<Page> {
-  const { records, kinds, keywords } = await ask(RecordListDocument, {
-    first: 10,
-    orderBy: ORDERS["newest"],
-  });
+  const { records, kinds, keywords } = await ask(BrowseDocument, { published: PUBLISHED });
+  const total = kinds.groups.reduce((sum, { count }) => sum + count, 0);
   return {
     title: "Browse",
-    description: `${counted(records.totalCount, "record")} in this registry, by kind.`,
+    description: `${counted(total, "record")} in this registry, by kind.`,
     section: "browse",
     body: (
       <>
@@ -436,11 +450,24 @@ async function browse({ ask }: PageRequest): Promise<Page> {
             </ul>
           </Section>
         )}
-        <Section title="Newest records">
+        <Section title="Published last">
           {records.nodes.length === 0 ? (
-            <Empty title="The registry is empty.">
+            <Empty
+              title={
+                kinds.groups.length === 0 ? "The registry is empty." : "Nothing is public yet."
+              }
+            >
               <p>
-                <a href="/upload">Upload a crate</a> to begin.
+                {kinds.groups.length === 0 ? (
+                  <>
+                    <a href="/upload">Upload a crate</a> to begin.
+                  </>
+                ) : (
+                  <>
+                    <a href="/search">All records</a>: everybody may read the descriptions of
+                    drafts.
+                  </>
+                )}
               </p>
             </Empty>
           ) : (
@@ -471,7 +498,7 @@ interface ResultsProps {
 }
 
 /** Names of the records that conditions name. */
-const namesIn = ({ ask }: PageRequest, stated: readonly Stated[]): Promise<Names> =>
+export const namesIn = ({ ask }: PageRequest, stated: readonly Stated[]): Promise<Names> =>
   namesOf(
     ask,
     stated.filter(({ condition }) => condition.record).map(({ value }) => value),
@@ -488,7 +515,8 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
       <p class="meta">
         {isAtLeast && "at least "}
         {counted(total, "record")}
-        {ranked < total && `; the best ${countText(ranked)} are ranked`}
+        {ranked < total && `; the best ${countText(ranked)} are ranked`} ·{" "}
+        <a href="/help/search">How to search</a>
       </p>
       {didYouMean && (
         <Notice>
@@ -516,7 +544,7 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
                 <input type="hidden" name={name} value={value} />
               ))}
             <label for="sort">Sort by</label>
-            <select id="sort" name="sort">
+            <select id="sort" name="sort" data-send>
               {(
                 [
                   ...(words === "" ? [] : [["relevance", "relevance"]]),
@@ -531,7 +559,9 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
                 </option>
               ))}
             </select>
-            <button class="secondary">Sort</button>
+            <button class="secondary" data-without-script>
+              Sort
+            </button>
           </form>
           {items.length === 0 ? (
             <Nothing words={words} stated={stated} />
@@ -548,27 +578,41 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
           )}
           <Pager path={path} query={query} pageInfo={pageInfo} />
         </div>
-        <aside aria-label="Narrow the results">
-          <details class="facets" open>
-            <summary>Narrow the results</summary>
-            {facets
-              .filter(({ condition, values }) => condition.name !== fixed && values.length > 0)
-              .map(({ condition, values }) => (
-                <Section class="facet" title={condition.title}>
-                  <ul>
-                    {values.slice(0, SHOWN).map(({ value, label, count }) => (
-                      <li>
-                        <FacetLink {...{ path, query, condition, value, label }} />{" "}
-                        <span class="quiet">{countText(count)}</span>
-                      </li>
-                    ))}
-                  </ul>
-                </Section>
-              ))}
-          </details>
-        </aside>
+        <Facets {...{ path, query, facets, fixed }} />
       </div>
     </>
+  );
+}
+
+interface FacetsProps {
+  path: string;
+  fixed?: string | undefined;
+  query: URLSearchParams;
+  facets: readonly Facet[];
+}
+
+/** Links that narrow a list, each with its number. */
+export function Facets({ path, query, facets, fixed }: FacetsProps) {
+  return (
+    <aside aria-label="Narrow the results">
+      <details class="facets" open>
+        <summary>Narrow the results</summary>
+        {facets
+          .filter(({ condition, values }) => condition.name !== fixed && values.length > 0)
+          .map(({ condition, values }) => (
+            <Section class="facet" title={condition.title}>
+              <ul>
+                {values.slice(0, SHOWN).map(({ value, label, count }) => (
+                  <li>
+                    <FacetLink {...{ path, query, condition, value, label }} />{" "}
+                    <span class="quiet">{countText(count)}</span>
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          ))}
+      </details>
+    </aside>
   );
 }
 
@@ -598,7 +642,7 @@ function FacetLink(props: {
 }
 
 /** What narrows the list, each with a link that takes it away. */
-function Conditions(
+export function Conditions(
   props: Pick<ResultsProps, "stated" | "names" | "path"> & { query: URLSearchParams },
 ) {
   const { stated, names, query, path } = props;
@@ -678,11 +722,27 @@ function withChange(path: string, query: URLSearchParams, change: Record<string,
   return `${path}?${next.toString()}`;
 }
 
-async function browseKind(request: PageRequest): Promise<Page> {
-  const kind = request.params["kind"]!.toLowerCase();
-  if (!Object.hasOwn(KINDS, kind))
-    throw new ServiceError("NOT_FOUND", `There is no kind of records named ${kind.slice(0, 50)}.`);
-  return kindPage(request, kind as KindName);
+/** How people spell kinds, in one number and the other, with and without spaces. */
+const SPELLINGS: ReadonlyMap<string, KindName> = new Map(
+  (Object.keys(KINDS) as KindName[]).flatMap((kind) =>
+    [kind, `${kind}s`, KINDS[kind].plural, kindText(kind), kindText(kind, true)].map(
+      (spelling) => [plainSpelling(spelling), kind] as const,
+    ),
+  ),
+);
+
+function plainSpelling(text: string): string {
+  return text.toLowerCase().replace(/[\s_-]+/g, "");
+}
+
+/** A kind under its own name; another spelling leads there. */
+async function browseKind(request: PageRequest): Promise<Page | Redirect> {
+  const asked = request.params["kind"]!;
+  const kind = SPELLINGS.get(plainSpelling(asked));
+  if (kind === undefined)
+    throw new ServiceError("NOT_FOUND", `There is no kind of records named ${asked.slice(0, 50)}.`);
+  if (kind === asked) return kindPage(request, kind);
+  return { redirect: withQuery(`/browse/${kind}`, Object.fromEntries(request.query)) };
 }
 
 /** The lists that REST has, for browsers. */

@@ -15,7 +15,7 @@ import { countText, kindText } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { recordPath, withQuery } from "../paths.js";
 import { Findings } from "../findings.js";
-import { problemOf } from "./account.js";
+import { problemOf } from "../problems.js";
 
 /** Asks for an account first, and comes back. */
 export function signInFirst({ req, viewer }: PageRequest): Redirect | undefined {

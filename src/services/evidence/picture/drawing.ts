@@ -1,4 +1,5 @@
 /** Evidence as pictures and as lists. */
+import { labelled } from "../labelled.js";
 import type { Ark } from "../../../identifiers/ark.js";
 import type { Deps } from "../../deps.js";
 import { type TreeRow, treeRows } from "../tree.js";
@@ -12,7 +13,7 @@ export interface DrawnEvidence {
   graph: EvidenceGraph;
 }
 /** Where a picture is shown, and what its groups link to. */
-export type PictureLook = Omit<PictureOptions, keyof PictureBounds>;
+type PictureLook = Omit<PictureOptions, keyof PictureBounds>;
 
 const boundsOf = ({ config }: Pick<Deps, "config">): PictureBounds => ({
   nodes: config.EVIDENCE_PICTURE_NODES,
@@ -31,7 +32,7 @@ export async function drawEvidence(
   look: PictureLook,
 ): Promise<DrawnEvidence> {
   const bounds = boundsOf(deps);
-  const graph = await graphToDraw(request, bounds, evidenceDeps(deps));
+  const graph = await labelled(await graphToDraw(request, bounds, evidenceDeps(deps)), deps);
   return { graph, drawn: drawPicture(graph, { ...look, ...bounds }) };
 }
 
@@ -42,7 +43,7 @@ export async function drawEvidence(
  */
 export async function drawNearby(deps: Deps, ark: Ark, look: PictureLook): Promise<DrawnEvidence> {
   const bounds = boundsOf(deps);
-  const graph = await nearbyGraph(ark, bounds, evidenceDeps(deps));
+  const graph = await labelled(await nearbyGraph(ark, bounds, evidenceDeps(deps)), deps);
   return { graph, drawn: drawPicture(graph, { ...look, ...bounds }) };
 }
 
@@ -81,8 +82,9 @@ export function evidenceLines(graph: EvidenceGraph, downstream: boolean): Eviden
   const lines: EvidenceLine[] = [];
   const side = downstream ? "use" : "support";
   for (const row of treeRows(graph, { downstream })) {
-    if (lines.length === MAX_LINES) {
-      lines.at(-1)!.continues = true;
+    const last = lines[MAX_LINES - 1];
+    if (last) {
+      last.continues = true;
       break;
     }
     lines.push(lineOf(row, graph.further?.get(row.id)?.[side] ?? 0));

@@ -2,7 +2,6 @@
 import type { MessagePort } from "node:worker_threads";
 import { arkKey } from "../../../identifiers/ark.js";
 import { fold, indexable, shortWord, sortedName } from "../text.js";
-import { Feed } from "../threads.js";
 import {
   chunksOf,
   type FoundDamage,
@@ -18,6 +17,7 @@ import {
   type TransferTable,
   type TransferType,
 } from "../transfer-port.js";
+import { Feed } from "./feed.js";
 import { checkSchema, fillLicences, migrate } from "./schema.js";
 import { indexed } from "./search/words.js";
 import {
@@ -330,9 +330,9 @@ class PostgresTransfer implements RecordsTransfer {
   readonly #database: Database;
   readonly #feed: Feed;
 
-  constructor(database: Database, feed: Feed) {
+  constructor(database: Database) {
     this.#database = database;
-    this.#feed = feed;
+    this.#feed = new Feed(database);
   }
 
   sequence = (): Promise<number> => ask(async () => (await this.#database.query(SEQUENCE))[0]![0]);
@@ -402,7 +402,7 @@ class PostgresTransfer implements RecordsTransfer {
   openFeed = (): MessagePort => this.#feed.open();
 
   async close(): Promise<void> {
-    await this.#feed.close();
+    this.#feed.close();
     await this.#database.close();
   }
 }
@@ -468,8 +468,5 @@ export async function openPostgresTransfer({
     await database.close();
     throw error;
   }
-  return new PostgresTransfer(
-    database,
-    new Feed("src/storage/records/postgres/feed-thread", reach, log),
-  );
+  return new PostgresTransfer(database);
 }

@@ -2,34 +2,34 @@
 import { Field, Form, Notice, Section } from "../../components.js";
 import { RecordLink } from "../../record-components.js";
 import type { Page, PageRequest, Redirect, Route } from "../../page.js";
-import { problemOf } from "../account.js";
+import { type Problem, problemOf } from "../../problems.js";
+import { shortened } from "../../words.js";
 import {
   AddGroupMemberDocument,
   CreateGroupDocument,
   MyGroupsDocument,
+  PeopleCalledDocument,
   type MyGroupsQuery,
   RemoveGroupMemberDocument,
 } from "../../documents.js";
 import { own, pageOf } from "./frame.js";
 
-interface Problem {
-  form?: string;
-  fields: Readonly<Record<string, string>>;
-}
-
 async function groupsPage(request: PageRequest, problem: Problem = { fields: {} }): Promise<Page> {
   const { ask, csrf, form, viewer } = request;
   const { me } = await ask(MyGroupsDocument, {});
   const projects = me?.projects.nodes ?? [];
-  return pageOf(
+  const page = pageOf(
     "Groups and projects",
     "/my/groups",
     <>
       {problem.form !== undefined && <Notice tone="danger">{problem.form}</Notice>}
+      <datalist id="picker-options" />
       <Section title="Groups">
         <p>Members of a group may change what the group owns, and read its drafts.</p>
         {me?.organizations.nodes.map((node) =>
-          "members" in node ? <GroupPanel group={node} csrf={csrf} viewer={viewer!.id} /> : null,
+          "members" in node ? (
+            <GroupPanel group={node} {...{ csrf, problem }} sent={form} viewer={viewer!.id} />
+          ) : null,
         )}
         <NewGroup csrf={csrf} sent={form} problem={problem} />
       </Section>
@@ -51,6 +51,7 @@ async function groupsPage(request: PageRequest, problem: Problem = { fields: {} 
     </>,
     problem.form !== undefined || Object.keys(problem.fields).length > 0 ? 422 : 200,
   );
+  return { ...page, scripts: ["picker"] };
 }
 
 type Group = Extract<
@@ -63,11 +64,17 @@ function GroupPanel({
   group,
   csrf,
   viewer,
+  sent,
+  problem,
 }: {
   group: Group;
   csrf: string | null;
   viewer: string;
+  sent: URLSearchParams;
+  problem: Problem;
 }) {
+  // What was sent about another group says nothing about this one.
+  const isSent = sent.get("group") === group.id && sent.get("action") === "add";
   return (
     <article class="panel">
       <h3>
@@ -89,16 +96,26 @@ function GroupPanel({
           </li>
         ))}
       </ul>
-      <Form csrf={csrf} class="row">
-        <input type="hidden" name="group" value={group.id} />
-        <label for={`add-${group.id}`}>New member</label>
-        <input id={`add-${group.id}`} name="user" placeholder="ark:… of the user" required />
-        <button class="secondary" name="action" value="add">
-          Add
-        </button>
-      </Form>
+      {group.owner?.id === viewer && (
+        <Form csrf={csrf}>
+          <input type="hidden" name="group" value={group.id} />
+          <Field
+            id={`add-${group.id}`}
+            label="New member"
+            name="user"
+            value={isSent ? (sent.get("user") ?? "") : ""}
+            required
+            picker="USER"
+            help="The name of somebody with an account here."
+            error={isSent ? problem.fields["user"] : undefined}
+          />
+          <button class="secondary" name="action" value="add">
+            Add
+          </button>
+        </Form>
+      )}
       <p>
-        <a href={`/my/records?group=${encodeURIComponent(group.id)}`}>Records of the group</a>
+        <a href={`/my/records?of=${encodeURIComponent(group.id)}`}>Records of the group</a>
       </p>
     </article>
   );
@@ -137,12 +154,36 @@ function NewGroup({
   );
 }
 
+/**
+ * The one person who is called so. A suggestion has the identifier behind the name: people may have
+ * one name.
+ */
+async function personCalled(
+  { ask }: PageRequest,
+  text: string,
+): Promise<{ id: string } | { problem: string }> {
+  const id = /\bark:\S+$/.exec(text)?.[0];
+  if (id !== undefined) return { id };
+  const { users } = await ask(PeopleCalledDocument, { name: text });
+  const [person, another] = users.nodes;
+  if (!person)
+    return { problem: `Nobody here is called “${shortened(text, 80)}”: check the name.` };
+  return another
+    ? { problem: "Several people are called so: choose one of the suggestions." }
+    : { id: person.id };
+}
+
 async function changeGroups(request: PageRequest): Promise<Page | Redirect> {
   const { ask, form, viewer } = request;
   const [group, user] = [form.get("group") ?? "", (form.get("user") ?? "").trim()];
   try {
-    if (form.get("action") === "add") await ask(AddGroupMemberDocument, { group, user });
-    else if (form.get("action") === "remove") await ask(RemoveGroupMemberDocument, { group, user });
+    if (form.get("action") === "add") {
+      const person = await personCalled(request, user);
+      if ("problem" in person)
+        return await groupsPage(request, { fields: { user: person.problem } });
+      await ask(AddGroupMemberDocument, { group, user: person.id });
+    } else if (form.get("action") === "remove")
+      await ask(RemoveGroupMemberDocument, { group, user });
     else
       await ask(CreateGroupDocument, {
         group: {

@@ -2,7 +2,8 @@
 import { Field, Form, Identifier, Notice, Section, When } from "../../components.js";
 import { RecordLink } from "../../record-components.js";
 import type { Page, PageRequest, Redirect, Route } from "../../page.js";
-import { problemOf } from "../account.js";
+import { problemOf } from "../../problems.js";
+import { passwordRule } from "../account.js";
 import {
   ChangePasswordDocument,
   CreateAccessTokenDocument,
@@ -57,7 +58,7 @@ async function profile(request: PageRequest, state: ProfileState = {}): Promise<
         </Notice>
       )}
       <ProfileSection me={me!} {...propsOf("profile")} />
-      <PasswordSection {...propsOf("password")} />
+      <PasswordSection {...propsOf("password")} rule={passwordRule(request)} />
       <TokensSection tokens={accessTokens} {...propsOf("token")} />
     </>,
     state.problem ? 422 : 200,
@@ -107,7 +108,11 @@ function ProfileSection({
   );
 }
 
-function PasswordSection({ csrf, problem }: FormProps) {
+function PasswordSection({
+  csrf,
+  problem,
+  rule,
+}: FormProps & { rule: ReturnType<typeof passwordRule> }) {
   return (
     <Section title="Password">
       <ProblemNotice problem={problem} />
@@ -126,7 +131,8 @@ function PasswordSection({ csrf, problem }: FormProps) {
           type="password"
           required
           autocomplete="new-password"
-          help="Other sessions and tokens end."
+          minLength={rule.minLength}
+          help={`${rule.help} Other sessions and tokens end.`}
           error={problem?.fields["newPassword"] ?? problem?.fields["password"]}
         />
         <button name="action" value="password">

@@ -2,7 +2,7 @@
 import { ServiceError } from "../../../errors.js";
 import { Empty, Notice, Pager } from "../../components.js";
 import type { Page, PageRequest, Route } from "../../page.js";
-import { problemOf } from "../account.js";
+import { problemOf } from "../../problems.js";
 import { MyUploadsDocument } from "../../documents.js";
 import { own, pageOf } from "./frame.js";
 import { Submissions, actOnSubmission } from "./submissions.js";

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { isWebAddress, Size } from "../../components.js";
+import { isWebAddress } from "../../components.js";
 import { Agent, type Named, RecordLink } from "../../record-components.js";
 import { dateText, shortened, sizeText } from "../../words.js";
 import { ownValue } from "../../../own.js";
@@ -24,8 +24,12 @@ interface AccessProps {
   here: string;
   /** As the record states it: where the bytes are elsewhere. */
   contentUrl: string | null;
+  /** Where people get it besides: source code, or a page of the object. */
+  elsewhere: string | null;
   /** Files of the record. */
   files: number;
+  /** People expect data of it. */
+  isData: boolean;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -49,7 +53,7 @@ export const typeText = (mediaType: string | null): string =>
 
 /** The one way to the content: the download, or what to do to get it. */
 export function Access(props: AccessProps) {
-  const { content, contentUrl, files } = props;
+  const { content, contentUrl, elsewhere, files, isData } = props;
   if (content?.state === "STORED" && content.readable && content.address)
     return <Download content={content} />;
   if (content?.state === "STORED") return <Refused {...props} />;
@@ -63,52 +67,70 @@ export function Access(props: AccessProps) {
         {files === 1 ? "See its file" : "See its files"}
       </a>
     );
-  if (contentUrl !== null && isWebAddress(contentUrl))
+  const address = [contentUrl, elsewhere].find((one) => one !== null && isWebAddress(one));
+  if (address && URL.canParse(address))
     return (
-      <a class="button" href={contentUrl} rel="nofollow noopener">
-        Open at {shortened(new URL(contentUrl).host, 40)}
+      <a class="button" href={address} rel="nofollow noopener">
+        {isData ? "The data are at" : "Open at"} {shortened(new URL(address).host, 40)}
       </a>
     );
   if (content && contentUrl !== null)
     return <Instead>The content is not stored here. The record states where it is.</Instead>;
-  return null;
+  return isData ? (
+    <Instead>A description only: the record has no file, and names none elsewhere.</Instead>
+  ) : null;
 }
 
-export function Download({ content, label }: { content: Stored; label?: string }) {
-  const what = [label ?? "Download", typeText(content.mediaType)].filter(Boolean).join(" ");
-  return (
-    <a class="button" href={content.address!} download>
-      {what}
-      {content.size !== null && <span class="size"> · {sizeText(content.size)}</span>}
-    </a>
-  );
-}
+export const Download = ({ content, label }: { content: Stored; label?: string }) => (
+  <a class="button" href={content.address!} download>
+    {downloadText(label ?? "Download", content)}
+    <DownloadSize content={content} />
+  </a>
+);
+
+const downloadText = (what: string, { mediaType }: Stored): string =>
+  [what, typeText(mediaType)].filter(Boolean).join(" ");
+
+const DownloadSize = ({ content: { size } }: { content: Stored }) =>
+  size === null ? null : <span class="size"> · {sizeText(size)}</span>;
 
 function Refused({ content, status, embargoEndsAt, owner, signedIn, here }: AccessProps) {
-  const what =
-    content!.size === null ? "The content" : <>The content ({<Size bytes={content!.size} />})</>;
   return (
     <>
       {!signedIn && (
         <a class="button" href={`/signin?to=${encodeURIComponent(here)}`}>
-          Sign in to download
+          {downloadText("Sign in to download", content!)}
+          <DownloadSize content={content!} />
         </a>
       )}
-      <Instead>
-        {what}{" "}
-        {status === "EMBARGOED" && embargoEndsAt
-          ? `becomes public on ${dateText(embargoEndsAt)}. Until then it is`
-          : "is"}{" "}
-        for its owner
-        {owner && (
-          <>
-            {" "}
-            (<RecordLink record={owner} />)
-          </>
-        )}{" "}
-        and their group. {signedIn ? "Ask the owner for access." : "No account? Ask the owner."}
-      </Instead>
+      <WhoReads record={{ publicationStatus: status, embargoEndsAt, owner }} signedIn={signedIn} />
     </>
+  );
+}
+
+interface WhoReadsProps {
+  record: { publicationStatus: string | null; embargoEndsAt: string | null; owner: Named | null };
+  signedIn: boolean;
+}
+
+/** For whom files are that the reader may not read. */
+export function WhoReads({ record, signedIn }: WhoReadsProps) {
+  const { publicationStatus: status, embargoEndsAt, owner } = record;
+  return (
+    <Instead>
+      The content{" "}
+      {status === "EMBARGOED" && embargoEndsAt
+        ? `becomes public on ${dateText(embargoEndsAt)}. Until then it is`
+        : "is"}{" "}
+      for its owner
+      {owner && (
+        <>
+          {" "}
+          (<RecordLink record={owner} />)
+        </>
+      )}{" "}
+      and their group. {signedIn ? "Ask the owner for access." : "No account? Ask the owner."}
+    </Instead>
   );
 }
 

@@ -4,6 +4,7 @@ import { EntityIds } from "../../../identifiers/entity-ids.js";
 import { connectionsOf } from "../../../model/connections.js";
 import { isObject, type JsonObject, type JsonValue, listOf } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
+import { labelOf as labelOfDocument } from "../../../model/labels.js";
 import { plainText } from "../../../model/texts.js";
 import { CopyButton, Facts, isWebAddress, Outside, Section } from "../../components.js";
 import { RecordLink } from "../../record-components.js";
@@ -123,12 +124,27 @@ function List({ values, names, level }: Inside & { values: readonly JsonValue[] 
   );
 }
 
+/** Members that say what an object is called; one with only these is shown by its label. */
+const NAMING: ReadonlySet<string> = new Set(
+  `@type name givenName familyName value minValue maxValue unitText unitCode propertyID text
+   position rdfs:label`.split(/\s+/),
+);
+
 function Members({ object, names, level }: Inside & { object: JsonObject }) {
   const { "@id": id, "@value": literal, ...rest } = object;
   if (literal !== undefined) return <Value value={literal} names={names} level={level} />;
   const members = Object.entries(rest);
   if (typeof id === "string" && members.length === 0) return <Text text={id} names={names} />;
   if (members.length === 0) return <span class="quiet">none</span>;
+  const label = members.every(([name]) => NAMING.has(name)) ? labelOfDocument(object) : null;
+  if (label !== null)
+    return typeof id === "string" && isWebAddress(id) && !names.has(id) ? (
+      <Outside href={id}>{label}</Outside>
+    ) : typeof id === "string" && names.has(id) ? (
+      <Text text={id} names={names} />
+    ) : (
+      <bdi class="text">{label}</bdi>
+    );
   return (
     <dl class="facts nested">
       {typeof id === "string" && (

@@ -3,7 +3,7 @@ import { ServiceError } from "../../../errors.js";
 import type { JsonValue } from "../../../model/field.js";
 import type { RecordGone } from "../../../services/records/find.js";
 import { Facts, Form, Identifier, Notice, Pager, Section, When } from "../../components.js";
-import { type Named, RecordLink, StatusBadge } from "../../record-components.js";
+import { KindLabel, type Named, RecordLink, StatusBadge } from "../../record-components.js";
 import {
   DeletedHistoryPageDocument,
   HistoryPageDocument,
@@ -14,10 +14,12 @@ import {
 import { Differences, memberOf } from "../../differences.js";
 import { namesOf } from "../../format.js";
 import { nameText } from "../../../model/labels.js";
+import { plainText } from "../../../model/texts.js";
+import type { LastKnown } from "../../../services/formats/last-known.js";
 import { counted, labelOf, shortened } from "../../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../../page.js";
 import { recordPath, withQuery } from "../../paths.js";
-import { problemOf } from "../account.js";
+import { problemOf } from "../../problems.js";
 import { Value } from "./details.js";
 import { Back } from "./related.js";
 
@@ -295,10 +297,12 @@ export const historyRoutes: readonly Route[] = [
 /**
  * The page of a deleted record: who withdrew it, when and why, and what to use instead.
  * @param error what the record's address answers to programs
+ * @param known what it was, where it was public
  */
 export async function tombstonePage(
   { ask }: PageRequest,
   { ark: id, message, extra, status }: RecordGone,
+  known: LastKnown | null,
 ): Promise<Page> {
   const { deletedAt, deletedBy, reason, successor } = extra;
   const ids = [deletedBy, successor].filter((id): id is string => typeof id === "string");
@@ -307,15 +311,37 @@ export async function tombstonePage(
     typeof who === "string" && <RecordLink record={{ ...names.get(who), id: who }} glyph />;
   return {
     status,
-    title: `Withdrawn: ${shortened(id, 120)}`,
+    title: `Withdrawn: ${shortened(known?.name ?? nameText({ id }), 120)}`,
     description: message,
     section: "browse",
     links: [],
     body: (
       <>
-        <h1>
-          This record was withdrawn <StatusBadge status={null} deleted />
+        {known && (
+          <p class="byline">
+            <KindLabel kind={known.kind} />
+            {known.creators.length > 0 && (
+              <>
+                {" by "}
+                <bdi>{shortened(known.creators.slice(0, 12).join(", "), 600)}</bdi>
+                {known.creators.length > 12 &&
+                  ` and ${counted(known.creators.length - 12, "other")}`}
+              </>
+            )}
+          </p>
+        )}
+        <h1 dir="auto">
+          {known ? shortened(known.name, 300) : "This record was withdrawn"}{" "}
+          <StatusBadge status={null} deleted />
         </h1>
+        {known && <Notice tone="warning">This record was withdrawn.</Notice>}
+        {typeof successor === "string" && (
+          <p class="further">
+            <a class="button" href={recordPath(successor)}>
+              Open what replaces it
+            </a>
+          </p>
+        )}
         <Facts
           rows={[
             ["When", typeof deletedAt === "string" && <When at={deletedAt} minute />],
@@ -329,16 +355,14 @@ export async function tombstonePage(
               ),
             ],
             ["Use instead", named(successor)],
+            [
+              "It was",
+              known?.description && <bdi>{shortened(plainText(known.description), 600)}</bdi>,
+            ],
+            ["Cited as", known && <bdi>{shortened(known.citation.trim(), 3000)}</bdi>],
             ["Identifier", <Identifier id={id} />],
           ]}
         />
-        {typeof successor === "string" && (
-          <p class="further">
-            <a class="button" href={recordPath(successor)}>
-              Open what replaces it
-            </a>
-          </p>
-        )}
         <p class="quiet">
           An identifier is never given to another object. Earlier revisions are shown to the
           record's owner and to administrators: <a href={recordPath(id, "history")}>history</a>.

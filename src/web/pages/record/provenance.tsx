@@ -107,13 +107,15 @@ export type PageRecord = NonNullable<RecordPageQuery["record"]>;
 interface ProvenanceProps {
   record: PageRecord;
   picture: DrawnPicture | undefined;
+  /** In words, above the picture. */
+  children?: ComponentChildren;
 }
 
 /**
  * What the record was made from, and what was made with it: drawn, and on narrow screens as three
  * steps.
  */
-export function Provenance({ record, picture }: ProvenanceProps) {
+export function Provenance({ record, picture, children }: ProvenanceProps) {
   const activity = record.kind !== null && KINDS[kindOf(record.kind)].activity === true;
   const before = activity ? <Used record={record} /> : <Origins record={record} />;
   const after = activity ? (
@@ -127,6 +129,7 @@ export function Provenance({ record, picture }: ProvenanceProps) {
       id="provenance"
       title={record.kind === "RO_CRATE" ? "From inputs to results" : "Where it came from"}
     >
+      {children}
       {drawn && (
         <figure class="picture">
           <div

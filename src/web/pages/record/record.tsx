@@ -18,6 +18,7 @@ import { Facts, Identifier, Keywords, Notice, Outside, Section, When } from "../
 import {
   KindLabel,
   Licence,
+  type Named,
   RecordCard,
   RecordLink,
   StatusBadge,
@@ -29,13 +30,23 @@ import {
   RecordPageDocument,
   type RecordPageQuery,
 } from "../../documents.js";
-import { countText, kindText, labelOf, shortened, sizeText } from "../../words.js";
+import {
+  counted,
+  countText,
+  kindText,
+  labelOf,
+  licenceText,
+  shortened,
+  sizeText,
+} from "../../words.js";
 import { Markdown } from "../../markdown.js";
 import type { Page, PageRequest } from "../../page.js";
-import { recordPath, withQuery } from "../../paths.js";
-import { Access, People, type Stored } from "./access.js";
+import { feedLink, recordPath, withQuery } from "../../paths.js";
+import { DoneNotice, OwnerActions, PublishButton } from "./owner.js";
+import { OriginLine, OriginSentence } from "./origin.js";
+import { Access, People, type Stored, WhoReads } from "./access.js";
 import { Contents, Datasheet, OwnPage, Scorecard } from "./crate.js";
-import { Cite, Details, headData, Metadata, withUrls } from "./details.js";
+import { Cite, Details, headData, Metadata, type Names, withUrls } from "./details.js";
 import { type FileOf, Files, FolderSection, Preview } from "./files.js";
 import {
   countOf,
@@ -79,13 +90,18 @@ export async function recordPage(
   const [answer, drawing] = await Promise.all([asking, nearby]);
   const document = parseDocument(view.bytes);
   const landmarks = landmarksOf({ ...view.record, document: view.bytes });
-  const title = nameText({ id, name: labelOfDocument(document) });
+  // A crate without a name is called as its archive, which the store knows.
+  const title = nameText({ id, name: labelOfDocument(document) ?? landmarks.name, kind });
   return {
     title,
     description: plainLine(shortened(landmarks.description ?? "", MAX_SUMMARY)) || null,
     section: "browse",
     styles: [assetUrl("evidence-picture.css")],
-    links: landingLinks(place, landmarks).map(({ rel, href, ...more }) => ({ rel, href, ...more })),
+    links: [
+      ...landingLinks(place, landmarks).map(({ rel, href, ...more }) => ({ rel, href, ...more })),
+      ...(["user", "group", "organization"].includes(kind) ? [feedLink({ owner: id })] : []),
+      ...(kind === "project" ? [feedLink({ project: id })] : []),
+    ],
     ...dataOf(answer.record!, document, view),
     body: (
       <Body
@@ -94,6 +110,7 @@ export async function recordPage(
         holdings={answer.holdings}
         contents={answer.contents}
         subcrates={answer.subcrates}
+        origin={answer.origin}
         picture={drawing?.drawn}
         past={pastOf(request, answer.record!)}
       />
@@ -140,6 +157,7 @@ interface BodyProps {
   holdings: RecordPageQuery["holdings"];
   contents: RecordPageQuery["contents"];
   subcrates: RecordPageQuery["subcrates"];
+  origin: RecordPageQuery["origin"];
   picture: DrawnPicture | undefined;
   landmarks: Landmarks;
   document: JsonObject;
@@ -163,11 +181,11 @@ function Body(props: BodyProps) {
   const files = filesOf(record);
   const crate = crateOf(record);
   const isAgent = AGENTS.has(kind);
-  const drawn = (props.picture?.nodes.length ?? 0) > 1;
   return (
     <>
       <Crumb record={record} kind={kind} />
-      <Head {...props} files={files.length} />
+      <DoneNotice done={record.mayChange ? props.request.query.get("done") : null} />
+      <Head {...props} names={names} files={files.length} />
       {past !== null && (
         <Notice tone="warning">
           This is revision {past} of {record.revision}.{" "}
@@ -177,9 +195,7 @@ function Body(props: BodyProps) {
       )}
       <ArchivedNotice record={record} />
       {crate && <CrateParts record={record} crate={crate} />}
-      {(hasProvenance(record) || drawn || STATES_ORIGIN.has(kind)) && (
-        <Provenance record={record} picture={props.picture} />
-      )}
+      <Origin {...props} />
       <div class="columns record">
         <div>
           <Preview id={record.id} name={props.title} preview={previewOf(record)} />
@@ -212,6 +228,28 @@ function Body(props: BodyProps) {
         </aside>
       </div>
     </>
+  );
+}
+
+/** Where the record came from: in a sentence, in facts and as a picture. */
+function Origin({ record, kind, origin, picture }: BodyProps) {
+  const drawn = (picture?.nodes.length ?? 0) > 1;
+  if (!hasProvenance(record) && !drawn && !STATES_ORIGIN.has(kind)) return null;
+  const score = crateOf(record)?.score;
+  return (
+    <Provenance record={record} picture={picture}>
+      {origin && (
+        <>
+          <OriginSentence origin={origin} />
+          <OriginLine
+            id={record.id}
+            origin={origin}
+            licence={licenceOf(record)}
+            score={score ? scoreText(score) : null}
+          />
+        </>
+      )}
+    </Provenance>
   );
 }
 
@@ -301,15 +339,21 @@ function Crumb({ record, kind }: { record: PageRecord; kind: KindName }) {
   );
 }
 
+/** A licence in few words; one that is an address of another kind stands in the head. */
+function licenceOf({ license }: PageRecord): string | null {
+  const stated = license?.trim() ?? "";
+  const text = stated === "" ? null : licenceText(stated);
+  return text !== null && /^https?:/i.test(text) ? "licence stated" : text;
+}
+
 const browsePath = (kind: KindName): string => `/browse/${kind}`;
 
-function Head(props: BodyProps & { files: number }) {
-  const { request, record, landmarks, document, kind, title, files } = props;
+function Head(props: BodyProps & { names: Names; files: number }) {
+  const { record, landmarks, kind, title, names } = props;
   const { owner } = record;
   // Nobody is shown by an identifier where a name should be.
   const creators = record.creators.filter(({ name }) => name !== null);
   const license = record.license?.trim() ?? "";
-  const crate = crateOf(record);
   const parts: ComponentChildren[] = [<KindLabel kind={record.kind} />];
   if (creators.length > 0)
     parts.push(
@@ -323,7 +367,7 @@ function Head(props: BodyProps & { files: number }) {
         owned by <RecordLink record={owner} />
       </>,
     );
-  if (license !== "") parts.push(<Licence licence={license} />);
+  if (license !== "") parts.push(<Licence licence={license} known={knownAs(names, license)} />);
   return (
     <header class="record-head">
       <div class="over">
@@ -348,40 +392,68 @@ function Head(props: BodyProps & { files: number }) {
           </>
         ))}
       </p>
-      <div class="actions">
-        {crate ? (
-          <CrateDownloads
-            addresses={crate.addresses}
-            content={contentOf(record)}
-            files={crate.folder.size}
-          />
-        ) : (
-          <Access
-            content={contentOf(record)}
-            status={record.publicationStatus}
-            embargoEndsAt={record.embargoEndsAt}
-            owner={owner}
-            signedIn={request.viewer !== null}
-            here={request.req.url ?? "/"}
-            contentUrl={textMember(document, "contentUrl")}
-            files={files}
-          />
-        )}
-        {citationsOf(record).citation && (
-          <a class="button secondary" href="#cite">
-            Cite
-          </a>
-        )}
-        {record.mayChange && request.viewer && kind !== "user" && (
-          <a class="button secondary" href={recordPath(record.id, "edit")}>
-            Edit
-          </a>
-        )}
-      </div>
+      <HeadActions {...props} />
       <Summary text={landmarks.description} />
       <SearchHint {...props} />
     </header>
   );
+}
+
+/** What one can do with the record: the owner first publishes a draft. */
+function HeadActions({ request, record, document, kind, files }: BodyProps & { files: number }) {
+  const crate = crateOf(record);
+  const editable = record.mayChange && request.viewer !== null && kind !== "user";
+  // Groups and organizations are not published.
+  const mine = editable && !AGENTS.has(kind);
+  return (
+    <div class={mine && record.publicationStatus === "DRAFT" ? "actions draft" : "actions"}>
+      {mine && <PublishButton record={record} />}
+      {crate ? (
+        <CrateDownloads
+          addresses={crate.addresses}
+          content={contentOf(record)}
+          folder={crate.folder}
+          record={record}
+          signIn={request.viewer ? null : signInPath(request)}
+        />
+      ) : (
+        <Access
+          content={contentOf(record)}
+          status={record.publicationStatus}
+          embargoEndsAt={record.embargoEndsAt}
+          owner={record.owner}
+          signedIn={request.viewer !== null}
+          here={request.req.url ?? "/"}
+          contentUrl={textMember(document, "contentUrl")}
+          elsewhere={textMember(document, "codeRepository") ?? textMember(document, "url")}
+          isData={kind === "dataset" || kind === "datadownload"}
+          files={files}
+        />
+      )}
+      {citationsOf(record).citation && (
+        <a class="button secondary" href="#cite">
+          Cite
+        </a>
+      )}
+      {!AGENTS.has(kind) && (
+        <a class="button secondary" href={recordPath(record.id, "share")}>
+          Share
+        </a>
+      )}
+      {mine && <OwnerActions record={record} kind={kind} />}
+      {editable && !mine && (
+        <a class="button secondary" href={recordPath(record.id, "edit")}>
+          Edit
+        </a>
+      )}
+    </div>
+  );
+}
+
+/** The record that a URL or an identifier names, where one is known. */
+function knownAs(names: Names, stated: string): Named | undefined {
+  const known = names.get(stated);
+  return known && { id: known.id ?? stated, name: known.name, kind: known.kind };
 }
 
 /** Links to the parts of the page of a crate. */
@@ -411,26 +483,53 @@ function CrateParts({ record, crate }: { record: PageRecord; crate: CratePartsFr
 const scoreText = ({ totals }: NonNullable<CratePartsFragment["score"]>): string =>
   `${totals.met} of ${totals.total}`;
 
+const signInPath = ({ req }: PageRequest): string => withQuery("/signin", { to: req.url ?? "/" });
+
 interface CrateDownloadsProps {
   addresses: CratePartsFragment["addresses"];
   content: Stored | undefined;
-  /** Bytes of its files. */
-  files: number;
+  /** Its files and their bytes. */
+  folder: Pick<CratePartsFragment["folder"], "fileCount" | "size">;
+  record: PageRecord;
+  /** Where one signs in; null where one has. */
+  signIn: string | null;
 }
 
-function CrateDownloads({ addresses, content, files }: CrateDownloadsProps) {
+/** What one gets stands on the button: files, or the metadata alone. */
+function CrateDownloads({ addresses, content, folder, record, signIn }: CrateDownloadsProps) {
+  const hasFiles = folder.fileCount > 0 && folder.size > 0;
+  const size = <span class="size"> · {sizeText(folder.size)}</span>;
+  const files = counted(folder.fileCount, "file");
+  // Not whether its archive is stored: files of a crate are also there without it.
+  const mayRead = record.publicationStatus === "PUBLISHED" || record.mayChange;
+  if (hasFiles && mayRead)
+    return (
+      <>
+        <a class="button" href={addresses.current} download>
+          Download {files}
+          {size}
+        </a>
+        {addresses.uploaded !== null && content?.readable && (
+          <a class="button secondary" href={addresses.uploaded} download>
+            As it was uploaded
+            {content.size !== null && <span class="size"> · {sizeText(content.size)}</span>}
+          </a>
+        )}
+      </>
+    );
+  const isHidden = hasFiles && !mayRead;
   return (
     <>
-      <a class="button" href={addresses.current} download>
-        Download the crate
-        {files > 0 && content?.readable && <span class="size"> · {sizeText(files)} of files</span>}
-      </a>
-      {addresses.uploaded !== null && content?.readable && (
-        <a class="button secondary" href={addresses.uploaded} download>
-          As it was uploaded
-          {content.size !== null && <span class="size"> · {sizeText(content.size)}</span>}
+      {isHidden && signIn !== null && (
+        <a class="button" href={signIn}>
+          Sign in to download {files}
+          {size}
         </a>
       )}
+      <a class={isHidden ? "button secondary" : "button"} href={addresses.metadata} download>
+        Download the metadata
+      </a>
+      {isHidden && <WhoReads record={record} signedIn={signIn === null} />}
     </>
   );
 }
@@ -471,7 +570,7 @@ function About({ record, landmarks, document }: BodyProps) {
   const content = contentOf(record);
   const version = textMember(document, "version");
   return (
-    <div class="panel">
+    <div class="panel" id="about">
       <h2>About</h2>
       <Facts
         rows={[

@@ -1,0 +1,386 @@
+/** What is done to records of one's own, one or many at once: a form for each action, and its answer. */
+import type { ComponentChildren } from "preact";
+import { ServiceError } from "../../../errors.js";
+import { checkedWithdrawal, type GivenWithdrawal } from "../../../services/records/withdrawal.js";
+import { nameText } from "../../../model/labels.js";
+import { pairs } from "../../../pairs.js";
+import { Field, Form, Notice } from "../../components.js";
+import {
+  ChosenRecordsDocument,
+  MyOwnersDocument,
+  type OutcomeRowFragment,
+  PublishRecordsDocument,
+  ReserveDoiDocument,
+  TransferRecordsDocument,
+  WithdrawRecordsDocument,
+} from "../../documents.js";
+import type { Page, PageRequest } from "../../page.js";
+import { recordPath } from "../../paths.js";
+import { RecordLink } from "../../record-components.js";
+import { counted, countText, shortened } from "../../words.js";
+import { pageOf } from "./frame.js";
+
+/** Records of one action, and of one request of it (MAX_BULK_RECORDS is no less by default). */
+export const [MOST, BATCH] = [1_000, 100];
+
+export interface Chosen {
+  id: string;
+  name: string | null;
+  status: string | null;
+}
+
+export interface Row {
+  id: string;
+  done: boolean;
+  message: string | null;
+}
+
+const rowsOf = (outcomes: readonly OutcomeRowFragment[]): Row[] =>
+  outcomes.map(({ id, done, error }) => ({ id, done, message: error?.message ?? null }));
+
+/** Whom the reader may hand records over to, by name. */
+type Owners = readonly (readonly [id: string, name: string])[];
+
+interface FieldsProps {
+  chosen: readonly Chosen[];
+  form: URLSearchParams;
+  owners: Owners;
+  admin: boolean;
+}
+
+/** An action: `done` follows the number of records that it was done to. */
+export interface Action {
+  label: string;
+  done: string;
+  danger?: true;
+  Fields(props: FieldsProps): ComponentChildren;
+  run(request: PageRequest, ids: string[]): Promise<readonly Row[]>;
+}
+
+const textOf = (form: URLSearchParams, name: string): string | null =>
+  form.get(name)?.trim() || null;
+
+const today = (): string => new Date().toISOString().slice(0, 10);
+
+async function setStatus(
+  { ask }: PageRequest,
+  ids: string[],
+  publicationStatus: "PUBLISHED" | "EMBARGOED" | "ARCHIVED",
+  more: { embargoedUntil?: string } | GivenWithdrawal = {},
+): Promise<readonly Row[]> {
+  const variables = { ids, publicationStatus, ...more };
+  return rowsOf((await ask(PublishRecordsDocument, variables)).publishRecords.results);
+}
+
+const PUBLISH: Action = {
+  label: "Publish",
+  done: "published",
+  Fields: () => <p>Everyone may then read their files. Crates publish their drafts with them.</p>,
+  run: (request, ids) => setStatus(request, ids, "PUBLISHED"),
+};
+
+const EMBARGO: Action = {
+  label: "Embargo",
+  done: "embargoed",
+  Fields: ({ form }) => (
+    <Field
+      label="Until"
+      name="until"
+      type="date"
+      value={form.get("until") ?? ""}
+      required
+      help={`A day after ${today()}. The records are published when it begins.`}
+    />
+  ),
+  run(request, ids) {
+    const until = textOf(request.form, "until");
+    if (until === null)
+      throw new ServiceError("BAD_REQUEST", "Choose the date on which the embargo ends.");
+    return setStatus(request, ids, "EMBARGOED", { embargoedUntil: until });
+  },
+};
+
+/** Fields of actions that take content from readers: the reason, and what to use instead. */
+const withdrawing = (
+  consequence: string,
+  send: (request: PageRequest, ids: string[], why: GivenWithdrawal) => Promise<readonly Row[]>,
+): Pick<Action, "Fields" | "run"> => ({
+  Fields: ({ chosen, form }) => (
+    <>
+      <p>{consequence}</p>
+      <Field
+        label="Reason"
+        name="reason"
+        value={form.get("reason") ?? ""}
+        lines={2}
+        required={chosen.some(wasPublished)}
+        help="Readers see it."
+      />
+      <Field
+        label="Use instead"
+        name="successor"
+        value={form.get("successor") ?? ""}
+        picker
+        help="The record that takes their place: type its name and choose it, or give its ark:…"
+      />
+    </>
+  ),
+  async run(request, ids) {
+    const { ask, form } = request;
+    const why = checkedWithdrawal(
+      { reason: textOf(form, "reason"), successor: textOf(form, "successor") },
+      ["body"],
+    );
+    const published = (await chosenOf(ask, ids)).filter(wasPublished);
+    if (why.reason === undefined && published.length > 0)
+      throw new ServiceError(
+        "BAD_REQUEST",
+        `Give a reason: ${counted(published.length, "record")} of these could be read by others.`,
+      );
+    return send(request, ids, why);
+  },
+});
+
+const ARCHIVE: Action = {
+  label: "Archive",
+  done: "archived",
+  ...withdrawing(
+    "Their descriptions stay public; their files are for those who may change them.",
+    (request, ids, why) => setStatus(request, ids, "ARCHIVED", why),
+  ),
+};
+
+const WITHDRAW: Action = {
+  label: "Withdraw",
+  done: "withdrawn",
+  danger: true,
+  ...withdrawing(
+    "Their pages stay and say why. This cannot be undone.",
+    async ({ ask }, ids, why) =>
+      rowsOf((await ask(WithdrawRecordsDocument, { ids, ...why })).deleteRecords.results),
+  ),
+};
+
+const HAND_OVER: Action = {
+  label: "Hand over",
+  done: "handed over",
+  Fields: ({ form, owners, admin }) => (
+    <>
+      <Field
+        label="New owner"
+        name="owner"
+        value={form.get("owner") ?? ""}
+        required={!admin}
+        options={[["", "Choose a name"], ...owners]}
+        help={
+          <>
+            You, or a group, organization or project that you are in. Members of it may then change
+            the records. Nobody to choose? <a href="/my/groups">Make a group</a>.
+          </>
+        }
+      />
+      {admin && (
+        <Field
+          label="Or another owner"
+          name="other"
+          value={form.get("other") ?? ""}
+          picker
+          help="Administrators may hand over to anybody: type a name, or an identifier."
+        />
+      )}
+    </>
+  ),
+  async run({ ask, form }, ids) {
+    const owner = textOf(form, "other") ?? textOf(form, "owner");
+    if (owner === null) throw new ServiceError("BAD_REQUEST", "Choose the new owner.");
+    return rowsOf((await ask(TransferRecordsDocument, { ids, owner })).transferRecords.results);
+  },
+};
+
+const DOI: Action = {
+  label: "Reserve DOIs",
+  done: "given a DOI",
+  Fields: () => <p>The DOIs become findable when the records are published.</p>,
+  /** One after the other: what is refused for one record may be right for the next. */
+  async run({ ask }, ids) {
+    const rows: Row[] = [];
+    for (const id of ids)
+      try {
+        await ask(ReserveDoiDocument, { id });
+        rows.push({ id, done: true, message: null });
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        if (error.status >= 500 && error.code !== "NO_DOI_SERVICE") throw error;
+        rows.push({ id, done: false, message: error.message });
+      }
+    return rows;
+  },
+};
+
+/** By the value that a form sends. */
+export const ACTIONS: ReadonlyMap<string, Action> = new Map([
+  ["publish", PUBLISH],
+  ["embargo", EMBARGO],
+  ["archive", ARCHIVE],
+  ["transfer", HAND_OVER],
+  ["doi", DOI],
+  ["withdraw", WITHDRAW],
+]);
+
+const wasPublished = ({ status }: Chosen): boolean => status !== null && status !== "DRAFT";
+
+export async function chosenOf(ask: PageRequest["ask"], ids: string[]): Promise<Chosen[]> {
+  const { nodes } = await ask(ChosenRecordsDocument, { ids });
+  return pairs(ids, nodes).map(([id, node]) => ({
+    id,
+    name: node && "name" in node ? node.name : null,
+    status: node && "publicationStatus" in node ? node.publicationStatus : null,
+  }));
+}
+
+/** Does an action to any number of records, a batch after the other. */
+export async function runAction(
+  request: PageRequest,
+  action: Action,
+  ids: string[],
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (let start = 0; start < ids.length; start += BATCH)
+    for (const row of await action.run(request, ids.slice(start, start + BATCH))) rows.push(row);
+  return rows;
+}
+
+/**
+ * Without it Enter in a field would press the button of a form. A default button that is disabled is
+ * not pressed; browsers skip one that is not laid out.
+ */
+const NothingOnEnter = () => (
+  <button class="visually-hidden" disabled aria-hidden="true" tabIndex={-1} />
+);
+
+/** Records of one action that are listed; of more their number is shown. */
+const MAX_LISTED = 20;
+
+/** The form of one action, with the records that it is about. */
+function ActionForm({
+  name,
+  action: { label, danger, Fields },
+  chosen,
+  owners,
+  request: { csrf, form, viewer },
+  from,
+}: {
+  name: string;
+  action: Action;
+  chosen: readonly Chosen[];
+  owners: Owners;
+  request: PageRequest;
+  from: string | null;
+}) {
+  return (
+    <Form csrf={csrf} action="/my/records">
+      <NothingOnEnter />
+      {from !== null && <input type="hidden" name="from" value={from} />}
+      {/* One field: a form of a thousand would be refused. */}
+      <input type="hidden" name="ids" value={chosen.map(({ id }) => id).join(" ")} />
+      <h2>
+        {label}: {counted(chosen.length, "record")}
+      </h2>
+      <ul>
+        {chosen.slice(0, MAX_LISTED).map((record) => (
+          <li>
+            <RecordLink record={record} />
+          </li>
+        ))}
+        {chosen.length > MAX_LISTED && (
+          <li class="quiet">and {countText(chosen.length - MAX_LISTED)} more</li>
+        )}
+      </ul>
+      <Fields {...{ chosen, form, owners }} admin={viewer?.admin === true} />
+      <p class="actions">
+        <button class={danger ? "danger" : undefined} name="action" value={name}>
+          {label}
+        </button>
+        <a class="button secondary" href={from === null ? "/my/records" : recordPath(from)}>
+          {from === null ? "Back to the list" : "Back to the record"}
+        </a>
+      </p>
+      <datalist id="picker-options" />
+    </Form>
+  );
+}
+
+/**
+ * The page on which one action is confirmed.
+ * @param from the record from whose page one came, and to which the action leads back
+ */
+export async function actionPage(
+  request: PageRequest,
+  name: string,
+  ids: string[],
+  { problem, from = null }: { problem?: string; from?: string | null } = {},
+): Promise<Page> {
+  const action = ACTIONS.get(name)!;
+  const { ask } = request;
+  const chosen = await chosenOf(ask, ids);
+  const owners = action === HAND_OVER ? await ownersOf(request) : [];
+  return {
+    ...pageOf(
+      `${action.label}: ${counted(chosen.length, "record")}`,
+      "/my/records",
+      <section>
+        {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+        <ActionForm {...{ name, action, chosen, owners, request, from }} />
+      </section>,
+      problem === undefined ? 200 : 422,
+    ),
+    scripts: ["picker"],
+  };
+}
+
+async function ownersOf({ ask, viewer }: PageRequest): Promise<Owners> {
+  const { me } = await ask(MyOwnersDocument, {});
+  const collectives = [...(me?.organizations.nodes ?? []), ...(me?.projects.nodes ?? [])];
+  return [
+    ...(viewer ? [[viewer.id, `${nameText(viewer)} (you)`] as const] : []),
+    ...collectives.flatMap((each) =>
+      "name" in each ? [[each.id, shortened(nameText(each), 100)] as const] : [],
+    ),
+  ];
+}
+
+export interface Outcome {
+  action: Action;
+  rows: readonly Row[];
+  chosen: readonly Chosen[];
+}
+
+/** What was done to which records, and why not to the others. */
+export function OutcomeNotice({ outcome: { action, rows, chosen } }: { outcome: Outcome }) {
+  const names = new Map(chosen.map((record) => [record.id, record]));
+  const done = rows.filter((row) => row.done);
+  const failed = rows.filter((row) => !row.done);
+  return (
+    <Notice tone={failed.length === 0 ? "success" : "warning"}>
+      <p>
+        {counted(done.length, "record")} {action.done}
+        {failed.length > 0 && `, ${countText(failed.length)} not`}.
+      </p>
+      <ul>
+        {failed.slice(0, MAX_LISTED).map(({ id, message }) => (
+          <li>
+            Not <RecordLink record={names.get(id) ?? { id }} />: <bdi>{message}</bdi>
+          </li>
+        ))}
+        {done.slice(0, MAX_LISTED).map(({ id }) => (
+          <li>
+            <RecordLink record={names.get(id)!} />
+          </li>
+        ))}
+        {Math.max(done.length, failed.length) > MAX_LISTED && (
+          <li class="quiet">and others, which the list shows</li>
+        )}
+      </ul>
+    </Notice>
+  );
+}

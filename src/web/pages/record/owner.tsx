@@ -1,0 +1,82 @@
+/** What those who may change a record do with it, where the record is. */
+import type { KindName } from "../../../model/kind.js";
+import { Notice } from "../../components.js";
+import { recordPath, withQuery } from "../../paths.js";
+import { mayBeNewVersion } from "../edit.js";
+import { ACTIONS } from "../my/actions.js";
+import type { PageRecord } from "./provenance.js";
+
+/** Below “⋯”, in this order; some only in some states. */
+const FURTHER = ["embargo", "archive", "transfer", "doi", "withdraw"] as const;
+
+const actionPath = (name: string, id: string): string => withQuery(`/my/records/${name}`, { id });
+
+/** The strongest button of a draft. */
+export function PublishButton({ record }: { record: PageRecord }) {
+  if (record.publicationStatus === "PUBLISHED") return null;
+  const strong = record.publicationStatus === "DRAFT";
+  return (
+    <a class={strong ? "button" : "button secondary"} href={actionPath("publish", record.id)}>
+      Publish
+    </a>
+  );
+}
+
+/** A new version, changes, and what is done rarely. */
+export function OwnerActions({ record, kind }: { record: PageRecord; kind: KindName }) {
+  const { id, publicationStatus: status, doiReservation } = record;
+  const version = newVersionPath(record, kind);
+  const further = FURTHER.filter(
+    (name) =>
+      (name !== "doi" || doiReservation === "POSSIBLE") &&
+      (name !== "embargo" || status !== "PUBLISHED") &&
+      (name !== "archive" || status !== "ARCHIVED"),
+  );
+  return (
+    <>
+      {version !== null && (
+        <a class="button secondary" href={version}>
+          New version
+        </a>
+      )}
+      <a class="button secondary" href={recordPath(id, "edit")}>
+        Edit
+      </a>
+      <details class="menu more-actions" name="menu" data-menu>
+        <summary class="button secondary" aria-label="More actions">
+          ⋯
+        </summary>
+        <ul>
+          {further.map((name) => (
+            <li>
+              <a class={ACTIONS.get(name)!.danger && "danger"} href={actionPath(name, id)}>
+                {name === "doi" ? "Reserve a DOI" : ACTIONS.get(name)!.label}…
+              </a>
+            </li>
+          ))}
+        </ul>
+      </details>
+    </>
+  );
+}
+
+/**
+ * Where a new version is made: what came with a crate comes again with the next version of the
+ * crate, another record is described anew.
+ */
+function newVersionPath({ id, crate }: PageRecord, kind: KindName): string | null {
+  if (kind === "rocrate") return withQuery("/upload", { crate: id });
+  if (crate) return withQuery("/upload", { crate: crate.id });
+  return mayBeNewVersion(kind) ? withQuery(`/new/${kind}`, { from: id }) : null;
+}
+
+/** That an action, which began at this page, was done. */
+export function DoneNotice({ done }: { done: string | null }) {
+  const action = ACTIONS.get(done ?? "");
+  if (!action) return null;
+  return (
+    <Notice tone="success">
+      <p>The record was {action.done}.</p>
+    </Notice>
+  );
+}

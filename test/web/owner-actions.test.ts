@@ -1,0 +1,192 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
+import { bodyOf } from "../support/bodies.js";
+import { CHROMIUM, launch, signIn, watchedPage } from "../support/chromium.js";
+import { Reader } from "../support/reader.js";
+import { type Person, startServer, type TestServer } from "../support/server.js";
+
+let server: TestServer;
+let ada: Person;
+let reader: Reader;
+beforeAll(async () => {
+  server = await startServer();
+  ada = await server.person("Ada");
+  reader = new Reader(server);
+  await reader.signIn(ada.email);
+});
+afterAll(() => server.stop());
+
+const create = async (
+  kind: Parameters<typeof bodyOf>[0],
+  more: object,
+  owner = ada.id,
+): Promise<string> => {
+  const { body, text } = await server.request("POST", `/${kind}`, {
+    token: ada.token,
+    json: { ...bodyOf(kind, owner), ...more },
+  });
+  expect(body["@id"], text).toBeTypeOf("string");
+  return body["@id"] as string;
+};
+const stateOf = async (id: string) =>
+  (await server.deps.records.findMany([id]))[0]!.publicationStatus;
+const actions = (text: string): string =>
+  /<div class="actions[^"]*">(.*?)<\/header>/s.exec(text)![1]!;
+const encoded = (id: string): string => encodeURIComponent(id);
+
+describe("the page of a draft, for its owner", () => {
+  test("begins with Publish; other people see no action of an owner", async () => {
+    const id = await create("dataset", { name: "A draft" });
+    const own = actions((await reader.get(`/${id}`)).text);
+    expect(own).toMatch(/^<a class="button" href="\/my\/records\/publish\?id=/);
+    for (const label of ["New version", "Edit", "Embargo…", "Archive…", "Hand over…", "Withdraw…"])
+      expect(own).toContain(label);
+    const { text } = await server.request("GET", `/${id}`, { headers: { Accept: "text/html" } });
+    for (const label of ["Publish", "New version", "Withdraw…"])
+      expect(actions(text)).not.toContain(label);
+  });
+
+  test("publishes after a question, and then shows link, QR code, citation and code", async () => {
+    const id = await create("dataset", { name: "To be shown <b>" });
+    const asked = await reader.get(`/my/records/publish?id=${encoded(id)}`);
+    expect(asked.text).toContain("Everyone may then read their files.");
+    expect(asked.text).toContain(`href="/${id}">Back to the record`);
+    const done = await reader.send("/my/records", { action: "publish", id, from: id });
+    expect([done.status, done.location]).toEqual([303, `/share/${id}?done=publish`]);
+    const { text } = await reader.get(done.location!);
+    expect(text).toContain("is public: everyone may read and download it.");
+    expect(text).toContain(`<code>${server.url}/${id}</code>`);
+    expect(text).toMatch(/class="qr"[^>]*><svg/);
+    expect(text).toContain("[Data set]. Arkgraph.");
+    expect(text).toContain(`/evidencegraph/query/${id}?format=badge`);
+    expect(text).not.toContain("<b>");
+    expect(await stateOf(id)).toBe("PUBLISHED");
+  });
+
+  test("leads back from an embargo, and says what was done", async () => {
+    const id = await create("dataset", { name: "Later" });
+    const done = await reader.send("/my/records", {
+      action: "embargo",
+      id,
+      from: id,
+      until: "2999-01-01",
+    });
+    expect(done.location).toBe(`/${id}?done=embargo`);
+    expect((await reader.get(done.location!)).text).toContain("The record was embargoed.");
+    expect(await stateOf(id)).toBe("EMBARGOED");
+  });
+
+  test("shows why an action was refused beside its form", async () => {
+    const group = await create("group", { name: "Full lab" });
+    await create("dataset", { name: "Of the lab" }, group);
+    const answer = await reader.send("/my/records", { action: "withdraw", id: group, from: group });
+    expect(answer.status).toBe(422);
+    expect(answer.text).toMatch(/role="alert"[^>]*>.*owns 1 record/);
+  });
+
+  test("hands over to a group that is chosen by its name", async () => {
+    const group = await create("group", { name: "Imaging group" });
+    const id = await create("dataset", { name: "Handed over" });
+    const asked = await reader.get(`/my/records/transfer?id=${encoded(id)}`);
+    expect(asked.text).toContain(`<option value="${group}">Imaging group</option>`);
+    await reader.send("/my/records", { action: "transfer", id, from: id, owner: group });
+    expect((await server.deps.records.findMany([id]))[0]!.owner).toBe(group);
+  });
+});
+
+describe("a new version of a record", () => {
+  test("has everything of the earlier one, an identifier of its own, and says what it revises", async () => {
+    const earlier = {
+      name: "Plate 1",
+      description: "What was measured.\nSecond line.",
+      keywords: ["cells", "two words"],
+      license: "https://creativecommons.org/publicdomain/zero/1.0/",
+      measurementTechnique: { "@type": "DefinedTerm", name: "Microscopy" },
+      variableMeasured: ["area", { "@type": "PropertyValue", name: "intensity" }],
+    };
+    const from = await create("dataset", earlier);
+    const form = (await reader.get(`/new/dataset?from=${encoded(from)}`)).text;
+    expect(form).toContain('value="Plate 1"');
+    expect(form).toContain("cells\ntwo words");
+    expect(form).toContain("What was measured.\nSecond line.");
+    const sent = await reader.send(`/new/dataset?from=${encoded(from)}`, {
+      from,
+      name: "Plate 1, corrected",
+      description: earlier.description,
+      keywords: earlier.keywords.join("\n"),
+      license: earlier.license,
+    });
+    expect(sent.status, sent.text).toBe(303);
+    const id = sent.location!.slice(1);
+    expect(id).not.toBe(from);
+    const { body } = await server.request("GET", `/${id}`);
+    expect(body).toMatchObject({
+      ...earlier,
+      name: "Plate 1, corrected",
+      "prov:wasRevisionOf": { "@id": from },
+    });
+    expect((await server.request("GET", `/${from}`)).body["name"]).toBe("Plate 1");
+  });
+
+  test("of a crate, and of what came with one, is the next version of the crate", async () => {
+    const form = new FormData();
+    form.set("file", new Blob([new Uint8Array(await buildDemoCrate())]), "crate.zip");
+    const { body } = await server.request("POST", "/rocrate/upload", {
+      token: ada.token,
+      body: form,
+    });
+    const crate = body["@id"] as string;
+    for (const id of [crate, `${crate}/results/embeddings.csv`])
+      expect(actions((await reader.get(`/${id}`)).text)).toContain(
+        `href="/upload?crate=${encoded(crate)}"`,
+      );
+  });
+
+  test("of another kind than the form is refused", async () => {
+    const id = await create("software", { name: "A program" });
+    expect((await reader.get(`/new/dataset?from=${encoded(id)}`)).status).toBe(404);
+  });
+});
+
+describe.skipIf(!CHROMIUM)("the owner's actions in a browser", () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launch();
+  });
+  afterAll(() => browser.close());
+
+  test.each([
+    ["with scripts on a screen", { viewport: { width: 1280, height: 900 } }],
+    [
+      "without scripts on a phone",
+      { viewport: { width: 390, height: 844 }, javaScriptEnabled: false },
+    ],
+  ])("publish a record from its page, %s", async (_, options) => {
+    const id = await create("dataset", { name: "From its page" });
+    const { page, outside, faults } = await watchedPage(browser, server.url, options);
+    await signIn(page, server.url, ada, `/${id}`);
+    const publish = page.locator("main .actions a", { hasText: "Publish" });
+    const filled = (locator: typeof publish) =>
+      locator.evaluate((button) => getComputedStyle(button).backgroundColor);
+    const weak = await filled(page.locator("main .actions a", { hasText: "Edit" }));
+    expect(await filled(publish)).not.toBe(weak);
+    await page.locator(".more-actions summary").click();
+    expect(await page.locator(".more-actions a", { hasText: "Withdraw" }).isVisible()).toBe(true);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      options.viewport.width,
+    );
+    await page.locator(".more-actions summary").click();
+    await publish.click();
+    await page.locator("main button", { hasText: "Publish" }).click();
+    await page.waitForURL(/\/share\//);
+    expect(await page.locator(".qr svg").isVisible()).toBe(true);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      options.viewport.width,
+    );
+    await page.locator("main a", { hasText: "Open the record" }).click();
+    expect(await page.locator(".state").textContent()).toContain("Public");
+    expect([outside, faults]).toEqual([[], []]);
+    await page.context().close();
+  });
+});
