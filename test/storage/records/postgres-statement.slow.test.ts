@@ -155,6 +155,16 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
     expect(await database.query(statement<[number]>("SELECT 1"))).toEqual([[1]]);
   });
 
+  test("throw where they must find a row and find none", async () => {
+    const items = statement<[number]>("SELECT v FROM unnest($1::bigint[]) AS v LIMIT 1");
+    expect(await database.one(items, [[5]])).toEqual([5]);
+    await expect(database.one(items, [[]])).rejects.toMatchObject({ code: "ROW" });
+    await database.transaction("READ ONLY", async (session) => {
+      expect(await session.one(items, [[6]])).toEqual([6]);
+      await expect(session.one(items, [[]])).rejects.toMatchObject({ code: "ROW" });
+    });
+  });
+
   test("of a failed transaction cannot be committed unnoticed", async () => {
     await expect(
       database.transaction("", async (session) => {

@@ -92,7 +92,7 @@ export class AccountReads {
   }
 
   async count(): Promise<number> {
-    return (await this.#database.query(COUNT_ACCOUNTS))[0]![0];
+    return (await this.#database.one(COUNT_ACCOUNTS))[0];
   }
 
   async list({ after, limit }: { after?: string; limit: number }): Promise<ListedPage> {
@@ -190,10 +190,10 @@ export class SubmissionReads {
   /** @param user null for all users */
   async count(user: string | null): Promise<number> {
     if (user !== null && !isStorableText(user)) return 0;
-    const [row] = await (user === null
-      ? this.#database.query(COUNT)
-      : this.#database.query(COUNT_OF_USER, [user]));
-    return row![0];
+    const [count] = await (user === null
+      ? this.#database.one(COUNT)
+      : this.#database.one(COUNT_OF_USER, [user]));
+    return count;
   }
 
   async unfinished(): Promise<Submission[]> {
@@ -269,8 +269,7 @@ export class Credentials implements CredentialStore {
       await session.query(LOCK, [user]);
       await session.query(EXPIRE, [user, createdAt]);
       if (replaces) await session.query(MAKE_PLACE, [user, purpose, most - 1]);
-      else if ((await session.query(COUNT_CREDENTIALS, [user, purpose]))[0]![0] >= most)
-        return false;
+      else if ((await session.one(COUNT_CREDENTIALS, [user, purpose]))[0] >= most) return false;
       await session.query(ADD, [hash, id, user, purpose, name, createdAt, usedAt, expiresAt]);
       return true;
     });

@@ -26,12 +26,12 @@ async function all(
   { id, all: { after, limit } }: Extract<FeedRequest, { all: unknown }>,
 ): Promise<FeedAnswer> {
   const [[sequence], [total], rows] = await Promise.all([
-    session.query(SEQUENCE),
-    session.query(TOTAL),
+    session.one(SEQUENCE),
+    session.one(TOTAL),
     session.query(LIVE, [after, limit + 1]),
   ]);
   const page = rows.slice(0, limit);
-  const answer = { id, graphs: await graphsOf(page), sequence: sequence![0], total: total![0] };
+  const answer = { id, graphs: await graphsOf(page), sequence, total };
   return rows.length > limit ? { ...answer, next: page.at(-1)![0] } : answer;
 }
 
@@ -40,15 +40,15 @@ async function since(
   { id, since: { sequence, limit } }: Extract<FeedRequest, { since: unknown }>,
 ): Promise<FeedAnswer> {
   const [[newest], [last]] = await Promise.all([
-    session.query(SEQUENCE),
+    session.one(SEQUENCE),
     session.query(END, [sequence, Math.max(0, limit - 1)]),
   ]);
-  const end = last?.[0] ?? newest![0];
+  const end = last?.[0] ?? newest;
   return {
     id,
     graphs: await graphsOf(await session.query(CHANGED, [sequence, end])),
     sequence: Math.max(end, sequence),
-    more: end < newest![0],
+    more: end < newest,
   };
 }
 

@@ -169,18 +169,18 @@ export class SelectionReads {
   /** Stored for whole kinds; counted for other filters. */
   async count(selection: Selection): Promise<number> {
     const kinds = wholeKinds(selection);
-    if (kinds) return (await this.#database.query(TALLY_OF_KINDS, [kinds]))[0]![0];
+    if (kinds) return (await this.#database.one(TALLY_OF_KINDS, [kinds]))[0];
     const sql = new Sql(DIALECT);
     const where = [
       baseOf(selection),
       ...conditionsOf(selection, DIALECT).map((each) => each.sql(sql)),
     ];
     const text = `SELECT count(*) FROM record AS r WHERE ${joined(where, "AND")}`;
-    const [row] = await this.#database.query(
+    const [count] = await this.#database.one(
       statement<[number]>(text, { kept: false }),
       sql.values,
     );
-    return row![0];
+    return count;
   }
 
   async statistics(query: StatisticsQuery): Promise<Statistics> {
@@ -309,22 +309,20 @@ export class ListReads {
   async count(filter: Filter): Promise<number> {
     const { kind, name, ownerKey, keyword, crate } = filter;
     if (!name && ownerKey === undefined && keyword === undefined && crate === undefined)
-      return (await this.#database.query(TALLY, [kind ?? null]))[0]![0];
+      return (await this.#database.one(TALLY, [kind ?? null]))[0];
     const asked = new Asked(filter);
     if (asked.isVain) return 0;
     // Only the words of live records are read.
     if (keyword !== undefined && !name && ownerKey === undefined && crate === undefined)
-      return (
-        await this.#database.query(HOLDING, [shortWord(wordOf(keyword)), kind ?? null])
-      )[0]![0];
+      return (await this.#database.one(HOLDING, [shortWord(wordOf(keyword)), kind ?? null]))[0];
     return (
-      await this.#database.query(
+      await this.#database.one(
         this.#prepare<[number]>(
           `SELECT count(*) FROM ${asked.from} WHERE ${asked.where.join(" AND ")}`,
         ),
         asked.values,
       )
-    )[0]![0];
+    )[0];
   }
 
   #prepare<R extends Row>(sql: string): Statement<R> {

@@ -190,7 +190,7 @@ export class Watch {
   /** @param sharp ms that an answer may take for its clock to count */
   async #look(sharp: number): Promise<number> {
     const [before, began] = [this.#clock(), performance.now()];
-    const [sequence, now, ...schema] = (await this.#database.query(LOOK))[0]!;
+    const [sequence, now, ...schema] = await this.#database.one(LOOK);
     const took = performance.now() - began;
     this.#judge(schema);
     if (took < sharp) this.#skew = Math.round(now - before - took / 2);

@@ -439,7 +439,7 @@ async function putKinds(session: Session, ids: readonly number[]): Promise<void>
   }
   if (changed.length === 0) return;
   // One sequence for each batch: a graph index reads the changes of one together.
-  const sequence = (await session.query(NEXT_SEQUENCE))[0]![0];
+  const sequence = (await session.one(NEXT_SEQUENCE))[0];
   await session.query(PUT_KINDS, [changed, kinds, sequence]);
   for (const follow of FOLLOW_KINDS) await session.query(follow, [changed, kinds]);
   await session.query(LOG_KINDS, [changed, sequence]);
@@ -565,7 +565,7 @@ const PUT_VECTOR = statement(
  */
 async function version15(session: Session): Promise<void> {
   await session.exec(TABLES_15);
-  if (!(await session.query(HAS_FORMER))[0]![0]) return;
+  if (!(await session.one(HAS_FORMER))[0]) return;
   await session.exec(FORMER_REACHES);
   let rows = await session.query(FORMER_VECTORS, ["", 0]);
   while (rows.length > 0) {
@@ -709,7 +709,7 @@ export async function checkSchema(database: Database): Promise<void> {
 
 async function bringUp(session: Session): Promise<void> {
   const version = (await session.query(LOCK))[0]?.[0] ?? 0;
-  if (version > KNOWN) return assertKnown((await session.query(NEEDS))[0]!);
+  if (version > KNOWN) return assertKnown(await session.one(NEEDS));
   if (version === KNOWN) return;
   if (version > 0) await session.query(STILL);
   for (const { up } of MIGRATIONS.slice(version)) {

@@ -10,8 +10,8 @@ import { isStorableText } from "../text.js";
 
 /**
  * Why a statement was refused or failed. `SQL`: the text; `PARAMETERS`: not an array, or a wrong
- * number; `VALUE`: a value that PostgreSQL cannot hold without loss; `CLOSED`: the store is closed;
- * `UNREACHED`: no connection could be made; `CONNECTION`: it was lost; `SILENCE`: nothing came over
+ * number; `VALUE`: a value that PostgreSQL cannot hold without loss; `ROW`: no row
+ * where there is always one; `CLOSED`: the store is closed; `UNREACHED`: no connection could be made; `CONNECTION`: it was lost; `SILENCE`: nothing came over
  * it for too long; anything else is a SQLSTATE of five characters.
  */
 export class StatementError extends Error {
@@ -259,6 +259,15 @@ function queryOf(
 }
 
 /**
+ * The row of a statement that always finds one, such as a count.
+ * @throws StatementError `ROW`
+ */
+export function oneOf<R extends Row>(asked: Statement<R>, [row]: readonly R[]): R {
+  if (row === undefined) throw new StatementError("ROW", `no row is found by: ${asked.text}`);
+  return row;
+}
+
+/**
  * One connection, held for a transaction. Statements are sent at once, in order, without waiting
  * for the one before.
  */
@@ -281,6 +290,11 @@ export class Session {
     } catch (error) {
       throw failure(error);
     }
+  }
+
+  /** As {@link oneOf}. */
+  async one<R extends Row>(asked: Statement<R>, values: readonly Value[] = []): Promise<R> {
+    return oneOf(asked, await this.query(asked, values));
   }
 
   /**
@@ -365,6 +379,11 @@ export class Database {
       if (!isLost(error)) throw error;
       return this.#once(asked, values);
     }
+  }
+
+  /** As {@link oneOf}; sent as {@link query} sends. */
+  async one<R extends Row>(asked: Statement<R>, values: readonly Value[] = []): Promise<R> {
+    return oneOf(asked, await this.query(asked, values));
   }
 
   /**

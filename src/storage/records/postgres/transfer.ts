@@ -337,8 +337,8 @@ class PostgresTransfer implements RecordsTransfer {
     this.#feed = new Feed(database);
   }
 
-  sequence = (): Promise<number> => ask(async () => (await this.#database.query(SEQUENCE))[0]![0]);
-  isEmpty = (): Promise<boolean> => ask(async () => !(await this.#database.query(HELD))[0]![0]);
+  sequence = (): Promise<number> => ask(async () => (await this.#database.one(SEQUENCE))[0]);
+  isEmpty = (): Promise<boolean> => ask(async () => !(await this.#database.one(HELD))[0]);
 
   async *export(): AsyncGenerator<TransferChunk, void, undefined> {
     const session = await ask(() => this.#database.session());
@@ -347,7 +347,7 @@ class PostgresTransfer implements RecordsTransfer {
         await session.exec("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
         await session.exec(AT_ITS_PACE);
       });
-      const sequence = (await session.query(SEQUENCE))[0]![0];
+      const sequence = (await session.one(SEQUENCE))[0];
       yield* chunksOf(sequence, (table) => rowsOf(session, table));
     } catch (error) {
       throw asStoreError(error);
@@ -425,7 +425,7 @@ async function ingest(session: Session, chunks: AsyncIterable<TransferChunk>): P
   await session.exec(AT_ITS_PACE);
   // Other writers wait for the end of the import, and then find the store filled.
   await session.query(LOCK);
-  if ((await session.query(HELD))[0]![0])
+  if ((await session.one(HELD))[0])
     throw new TransferRefused(
       "The target holds records, accounts or submissions already: a registry can be " +
         "moved only to an empty target",

@@ -71,7 +71,7 @@ export class AccountReads {
   }
 
   count(): number {
-    return this.#count.get()![0];
+    return this.#count.one()[0];
   }
 
   list({ after, limit }: { after?: string; limit: number }): ListedPage {
@@ -290,7 +290,7 @@ export class CredentialWrites {
     const { hash, id, user, purpose, name, createdAt, usedAt, expiresAt } = credential;
     this.#expire.run([user, createdAt]);
     if (replaces) this.#makePlace.run([user, purpose, most - 1]);
-    else if (this.#count.get([user, purpose])![0] >= most) return false;
+    else if (this.#count.one([user, purpose])[0] >= most) return false;
     this.#add.run([hash, id, user, purpose, name, createdAt, usedAt, expiresAt]);
     return true;
   }

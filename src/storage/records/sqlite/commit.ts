@@ -77,7 +77,7 @@ export class Committer {
       `INSERT INTO tally (kind, live) VALUES (?, ?) ON CONFLICT DO UPDATE
         SET live = live + excluded.live`,
     );
-    this.#sequence = this.#newest.get()![0];
+    this.#sequence = this.#newest.one()[0];
   }
 
   /** Number of the last commit that changed records. */
@@ -87,7 +87,7 @@ export class Committer {
 
   /** Call after a rollback: the numbers counted ahead are read again from the tables. */
   rolledBack(): void {
-    this.#sequence = this.#newest.get()![0];
+    this.#sequence = this.#newest.one()[0];
     this.#links.forget();
     this.#projection.forget();
     this.#records.rolledBack();
@@ -179,7 +179,7 @@ class LeaseWrites {
   /** @param now ms since 1970 */
   take(name: string, holder: string, ttl: number, now: number): { fence: number } | undefined {
     if (this.#take.run([name, holder, now, now + ttl]) === 0) return undefined;
-    return { fence: this.#mine.get([name, holder])![0] };
+    return { fence: this.#mine.one([name, holder])[0] };
   }
 
   release(name: string, holder: string): void {

@@ -257,7 +257,7 @@ export class LinkWrites {
    */
   #waitingFor(keys: readonly string[]): Map<string, number> {
     if (keys.length > 1) return new Map(this.#waiting.all([textArray([...new Set(keys)])]));
-    const newest = this.#waitingForOne.get([keys[0]!])![0];
+    const newest = this.#waitingForOne.one([keys[0]!])[0];
     return new Map(newest === null ? [] : [[keys[0]!, newest]]);
   }
 

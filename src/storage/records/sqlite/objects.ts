@@ -386,7 +386,7 @@ export class CrateUseReads {
   state(crate: string): string {
     return isStorableText(crate)
       ? this.#state
-          .get([crate, arkKey(crate)])!
+          .one([crate, arkKey(crate)])
           .map((number) => (number ?? 0).toString(36))
           .join(".")
       : "";

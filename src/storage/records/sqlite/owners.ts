@@ -48,7 +48,7 @@ export class OwnerChecks {
   checkDeleted(changes: readonly LinkChange[]): void {
     for (const { ark, key, kind, quads } of changes) {
       if (quads !== null || !COLLECTIVES.has(kind)) continue;
-      const [owned] = this.#owned.get([key])!;
+      const [owned] = this.#owned.one([key]);
       if (owned > 0) throw ownsRecords(ark, owned);
     }
   }

@@ -108,7 +108,7 @@ export class RecordReads {
   }
 
   holders(keys: readonly string[]): Holder[] {
-    const [rows] = this.#holders.get([textArray(keys.filter(isStorableText))])!;
+    const [rows] = this.#holders.one([textArray(keys.filter(isStorableText))]);
     return storedJson<[string, string, KindName, string | null, number][]>(
       rows,
       "a list of records",
@@ -241,11 +241,11 @@ export class ListReads {
       const kinds = kind === undefined ? [] : [kind];
       return this.#prepare<[number]>(
         `SELECT count(*) FROM keyword WHERE word = ?${kinds.map(() => " AND kind = ?").join("")}`,
-      ).get([wordOf(keyword), ...kinds])![0];
+      ).one([wordOf(keyword), ...kinds])[0];
     }
     return this.#prepare<[number]>(
       `SELECT count(*) FROM ${chosen.from} WHERE ${chosen.where.join(" AND ")}`,
-    ).get(chosen.values)![0];
+    ).one(chosen.values)[0];
   }
 
   /**
@@ -268,7 +268,7 @@ export class ListReads {
     const [left] = this.#prepare<[number]>(
       `SELECT count(*) FROM (SELECT 1 FROM ${chosen.from} WHERE ${chosen.where.join(" AND ")}
         LIMIT ${SORTED})`,
-    ).get(chosen.values)!;
+    ).one(chosen.values);
     return left === SORTED;
   }
 
@@ -364,16 +364,16 @@ export class FeedReads {
   }
 
   #all({ id, all: { after, limit } }: Extract<FeedRequest, { all: unknown }>): FeedAnswer {
-    const sequence = this.#sequence.get()![0];
+    const sequence = this.#sequence.one()[0];
     const rows = this.#live.all([after, limit + 1]);
     const page = rows.slice(0, limit);
-    const total = this.#total.get()![0];
+    const total = this.#total.one()[0];
     const answer = { id, graphs: page.map(graphOf), sequence, total };
     return rows.length > limit ? { ...answer, next: page.at(-1)![0] } : answer;
   }
 
   #since({ id, since: { sequence, limit } }: Extract<FeedRequest, { since: unknown }>): FeedAnswer {
-    const newest = this.#sequence.get()![0];
+    const newest = this.#sequence.one()[0];
     const end = this.#end.get([sequence, Math.max(0, limit - 1)])?.[0] ?? newest;
     return {
       id,

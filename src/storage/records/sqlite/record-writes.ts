@@ -93,7 +93,7 @@ export class RecordWrites {
     this.rolledBack();
     this.#nextState = connection
       .prepare<[number]>("SELECT coalesce(max(id), 0) + 1 FROM state")
-      .get()![0];
+      .one()[0];
   }
 
   /**
@@ -144,7 +144,7 @@ export class RecordWrites {
 
   /** Call after a rollback: the numbers given out ahead are read again from the tables. */
   rolledBack(): void {
-    this.#newestId = this.#newest.get()![0];
+    this.#newestId = this.#newest.one()[0];
   }
 
   #change(write: Exclude<PreparedWrite, { op: "create" }>, step: Step): number {

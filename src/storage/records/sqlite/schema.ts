@@ -360,7 +360,7 @@ function version11(connection: Connection): void {
   );
   let sequence = connection
     .prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log")
-    .get()![0];
+    .one()[0];
   // One sequence for each page: a graph index reads the changes of one together.
   for (let rows = page.all([0]); rows.length > 0; rows = page.all([rows.at(-1)![0]])) {
     let isFirst = true;

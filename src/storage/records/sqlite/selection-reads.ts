@@ -180,7 +180,7 @@ export class SelectionReads {
       const page: SelectionPage = { items: [], positions: [], more: numbered.length > limit };
       let size = 0;
       for (const [id, key] of numbered.slice(0, limit)) {
-        const record = recordOf(this.#byNumber.get([id])!);
+        const record = recordOf(this.#byNumber.one([id]));
         size += record.document.length;
         if (size > bytes && page.items.length > 0) {
           page.more = true;
@@ -199,7 +199,7 @@ export class SelectionReads {
   tally(kinds: readonly KindName[]): number {
     return this.#prepare<[number]>(
       `SELECT coalesce(sum(live), 0) FROM tally WHERE kind IN (SELECT value FROM json_each(?))`,
-    ).get([textArray(kinds)])![0];
+    ).one([textArray(kinds)])[0];
   }
 
   count(selection: Selection): number {
@@ -221,7 +221,7 @@ export class SelectionReads {
       ];
       return this.#prepare<[number]>(
         `SELECT count(*) FROM ${plan.from(sql)} WHERE ${joined(where, "AND")}`,
-      ).get(sql.values as Value[])![0];
+      ).one(sql.values as Value[])[0];
     }, "DEFERRED");
   }
 
@@ -238,7 +238,7 @@ export class SelectionReads {
     const where = [LIVE, ...best.plan.extra(sql), ...conditions.map((each) => each.sql(sql))];
     return this.#prepare<[string]>(
       `SELECT json_group_array(r.id) FROM ${from} WHERE ${joined(where, "AND")}`,
-    ).get(sql.values as Value[])![0];
+    ).one(sql.values as Value[])[0];
   }
 
   statistics(query: StatisticsQuery): Statistics {
@@ -284,7 +284,7 @@ export class SelectionReads {
       `SELECT json_group_array(json_array(id, ark, modified_at)) FROM (SELECT r.id, r.ark,
         r.modified_at FROM record AS r NOT INDEXED WHERE ${joined(where, "AND")}
         ORDER BY r.id LIMIT ${sql.add(limit + 1)})`,
-    ).get(sql.values as Value[])!;
+    ).one(sql.values as Value[]);
     return addressPage(storedJson<AddressRow[]>(text, "a list of records"), limit);
   }
 
@@ -382,7 +382,7 @@ export class SelectionReads {
       const [count] = this.#prepare<[number]>(
         `SELECT count(*) FROM (SELECT 1 FROM ${plan.from(sql)} WHERE ${joined(where, "AND")}
           LIMIT ${most})`,
-      ).get(sql.values as Value[])!;
+      ).one(sql.values as Value[]);
       if (best === undefined || count < best.count) best = { plan, count };
     }
     return best;
@@ -400,7 +400,7 @@ export class SelectionReads {
     const sql = new Sql(this.dialect);
     const [count] = this.#prepare<[number]>(
       `SELECT count(*) FROM (SELECT 1 FROM (${ids(sql)}) LIMIT ${this.#dense})`,
-    ).get(sql.values as Value[])!;
+    ).one(sql.values as Value[]);
     return count === this.#dense;
   }
 

@@ -14,7 +14,8 @@ export type Row = readonly (null | number | string | Uint8Array)[];
 
 /**
  * Why a statement was refused or failed. `SQL`: the text; `PARAMETERS`: not an array, or a wrong
- * number; `VALUE`: a value SQLite cannot hold without loss; `CLOSED`: the connection is closed;
+ * number; `VALUE`: a value SQLite cannot hold without loss; `ROW`: no row
+ * where there is always one; `CLOSED`: the connection is closed;
  * anything else is SQLite's own name of the failure, such as `SQLITE_BUSY`.
  */
 export class StatementError extends Error {
@@ -344,6 +345,16 @@ export class Statement<R extends Row = Row> {
     } catch (error) {
       throw this.#failed(error);
     }
+  }
+
+  /**
+   * The row of a statement that always finds one, such as a count.
+   * @throws StatementError `ROW`
+   */
+  one(values: readonly Value[] = []): R {
+    const row = this.get(values);
+    if (row === undefined) throw new StatementError("ROW", `no row is found by: ${this.sql}`);
+    return row;
   }
 
   all(values: readonly Value[] = []): R[] {

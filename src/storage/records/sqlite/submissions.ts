@@ -58,7 +58,7 @@ export class SubmissionReads {
 
   /** @param user null for all users */
   count(user: string | null): number {
-    return user !== null && !isStorableText(user) ? 0 : this.#count.get([user])![0];
+    return user !== null && !isStorableText(user) ? 0 : this.#count.one([user])[0];
   }
 
   unfinished(): Submission[] {
@@ -136,7 +136,7 @@ export class SubmissionWrites {
     if (same) return { submission: same, existing: true };
     if (inPlaceOfEnded) this.#removeEnded.run([user, type]);
     this.#insert.run([id, type, user, at, sha256, JSON.stringify(input), update ? 1 : 0]);
-    return { submission: this.#get(id)!, existing: false };
+    return { submission: submissionOf(this.#byId.one([id])), existing: false };
   }
 
   beginAttempt(id: string, at: number): Submission | undefined {

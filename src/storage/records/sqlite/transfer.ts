@@ -151,7 +151,7 @@ class SqliteTransfer implements RecordsTransfer {
       () =>
         this.#connection
           .prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log")
-          .get()![0],
+          .one()[0],
     );
 
   isEmpty = async (): Promise<boolean> => reported(() => isEmpty(this.#connection));
@@ -162,7 +162,7 @@ class SqliteTransfer implements RecordsTransfer {
     return (async function* () {
       const sequence = connection
         .prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log")
-        .get()![0];
+        .one()[0];
       try {
         yield* chunksOf(sequence, (table) => rowsOf(connection, table));
       } catch (error) {
@@ -225,7 +225,7 @@ function isEmpty(connection: Connection): boolean {
         `SELECT EXISTS (SELECT 1 FROM record) + EXISTS (SELECT 1
           FROM account) + EXISTS (SELECT 1 FROM submission)`,
       )
-      .get()![0] === 0
+      .one()[0] === 0
   );
 }
 
@@ -354,7 +354,7 @@ function* numberedRows(
   const one = connection.prepare(`SELECT ${columns} FROM ${table} WHERE ${id} = ?`);
   const last = connection
     .prepare<[number]>(`SELECT coalesce(max(${id}), 0) FROM ${table}`)
-    .get()![0];
+    .one()[0];
   for (let at = 0; at < last;) {
     try {
       for (const row of walk.iterate([at])) {

@@ -56,6 +56,12 @@ describe("a statement", () => {
     expect(connection.prepare("SELECT typeof(?)").get([5n])).toEqual(["integer"]);
   });
 
+  test("throws where it must find a row and finds none", () => {
+    expect(connection.prepare<[number]>("SELECT count(*) FROM t").one()).toEqual([0]);
+    const none = connection.prepare("SELECT a FROM t");
+    expect(() => none.one()).toThrowError(expect.objectContaining({ code: "ROW" }));
+  });
+
   test("counts its placeholders as SQLite does", () => {
     for (const [sql, count] of [
       ["SELECT 1", 0],

@@ -402,9 +402,7 @@ export class CrateUseReads {
 
   async state(crate: string): Promise<string> {
     return isStorableText(crate)
-      ? (await this.#database.query(STATE, [crate]))[0]!
-          .map((number) => number.toString(36))
-          .join(".")
+      ? (await this.#database.one(STATE, [crate])).map((number) => number.toString(36)).join(".")
       : "";
   }
 }

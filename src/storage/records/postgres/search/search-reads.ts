@@ -234,7 +234,7 @@ class Search {
     const where = (sql: Sql): string =>
       `FROM record AS r WHERE r.key >= ${sql.add(text)} AND r.key < ${sql.add(text + LAST_CHARACTER)}
         AND r.deleted_at IS NULL${this.#among.ofRecords(sql)}`;
-    const [[total]] = (await this.#read((sql) => `SELECT count(*) ${where(sql)}`)) as [[number]];
+    const total = await this.#count((sql) => `SELECT count(*) ${where(sql)}`);
     const rows =
       total <= offset
         ? []
@@ -527,12 +527,10 @@ class Search {
     const count = async (counted: (sql: Sql) => string): Promise<number> =>
       query === ""
         ? 0
-        : (
-            await this.#read<[number]>(
-              (sql) => `SELECT count(*) FROM (SELECT FROM text AS t
-                WHERE ${this.#holds(query, sql)}${counted(sql)}) AS f`,
-            )
-          )[0]![0];
+        : this.#count(
+            (sql) => `SELECT count(*) FROM (SELECT FROM text AS t
+              WHERE ${this.#holds(query, sql)}${counted(sql)}) AS f`,
+          );
     const words = await count(() => ` LIMIT ${COUNTED + 1}`);
     const both =
       states.length === 0
@@ -716,8 +714,14 @@ class Search {
     return this.#session.query(statement<R>(text, { kept: false }), sql.values);
   }
 
+  async #count(write: (sql: Sql) => string): Promise<number> {
+    const sql = new Sql(DIALECT);
+    const counting = statement<[number]>(write(sql), { kept: false });
+    return (await this.#session.one(counting, sql.values))[0];
+  }
+
   async #records(): Promise<number> {
-    return (await this.#session.query(TOTAL))[0]![0];
+    return (await this.#session.one(TOTAL))[0];
   }
 }
 

@@ -127,8 +127,8 @@ export class Operations {
     if (same) return { submission: submissionOf(same), existing: true };
     if (inPlaceOfEnded) await this.#session.query(REMOVE_ENDED, [user, type]);
     const values = [id, type, user, at, sha256, JSON.stringify(input), update];
-    const [added] = await this.#session.query(ADD, values);
-    return { submission: submissionOf(added!), existing: false };
+    const added = await this.#session.one(ADD, values);
+    return { submission: submissionOf(added), existing: false };
   }
 
   async beginAttempt(id: string, at: number): Promise<Submission | undefined> {

@@ -94,7 +94,7 @@ export class Preparation {
   async #number(prepared: readonly Prepared[]): Promise<void> {
     for (const one of prepared) {
       while (this.#next > this.#end) {
-        const batch = (await this.#database.query(NEXT_BATCH))[0]![0];
+        const batch = (await this.#database.one(NEXT_BATCH))[0];
         this.#next = batch * NUMBERS_PER_BATCH;
         this.#end = this.#next + NUMBERS_PER_BATCH - 1;
       }

@@ -10,6 +10,7 @@ import {
   isCollision,
   isLost,
   isOutage,
+  oneOf,
   Sending,
   type Session,
   StatementError,
@@ -228,8 +229,8 @@ class Transactions {
   async #reasonOf(error: unknown): Promise<unknown> {
     if (!(error instanceof StatementError) || isOutage(error)) return error;
     return this.#database
-      .query(NEEDS)
-      .then(([schema]) => assertKnown(schema!))
+      .one(NEEDS)
+      .then(assertKnown)
       .then(
         () => error,
         (reason: unknown) => reason,
@@ -271,7 +272,7 @@ class Transactions {
     await begun;
     const [row] = await locking;
     if (!row) throw new StatementError("XX000", "the row of counter is missing; restore a backup");
-    assertKnown((await needs)[0]!);
+    assertKnown(oneOf(NEEDS, await needs));
     const [sequence, record, object] = row;
     let counters: Counters = { sequence, record, object };
     const outcomes: Outcome[] = [];

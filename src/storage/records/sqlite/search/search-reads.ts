@@ -153,7 +153,7 @@ export class SearchReads {
    */
   #among({ filter }: SearchQuery): Among {
     if (filter === undefined) {
-      const [sequence] = this.#sequence.get()!;
+      const [sequence] = this.#sequence.one();
       const { counts, candidates } = this.#known;
       if (sequence !== this.#known.sequence || counts.size + candidates.size > MAX_KNOWN)
         this.#known = { sequence, ...nothingKnown() };
@@ -203,7 +203,7 @@ export class SearchReads {
       `FROM record AS r WHERE r.key >= ${sql.add(text)} AND r.key < ${sql.add(text + LAST_CHARACTER)}
         AND r.deleted_at IS NULL${among.ofRecords(sql)}`;
     const counted = new Sql(DIALECT);
-    const [total] = this.#rows<[number]>(`SELECT count(*) ${where(counted)}`, counted)[0]!;
+    const total = this.#number(`SELECT count(*) ${where(counted)}`, counted);
     const rows = (): Found[] => {
       const sql = new Sql(DIALECT);
       const length = sql.add([...text].length);
@@ -365,7 +365,7 @@ export class SearchReads {
         matches.length === 1 && among.filter === undefined
           ? `SELECT count(*) FROM search WHERE search MATCH ${sql.add(ftsOf(matches[0]!))}`
           : `SELECT count(*) FROM (${idsOf(matches, among, sql)})`;
-      [count] = this.#rows<[number]>(counting, sql)[0]!;
+      count = this.#number(counting, sql);
       among.counts.set(key, count);
     }
     return count;
@@ -403,11 +403,11 @@ export class SearchReads {
     let ids = among.candidates.get(key);
     if (ids === undefined) {
       const sql = new Sql(DIALECT);
-      const [[array]] = this.#rows<[string]>(
+      const array = this.#text(
         `SELECT json_group_array(id) FROM (${wordsSql(query, among, sql)}
           ORDER BY s.rowid DESC LIMIT ${sql.add(most)})`,
         sql,
-      ) as [[string]];
+      );
       among.candidates.set(key, (ids = JSON.parse(array) as number[]));
     }
     return ids;
@@ -466,7 +466,7 @@ export class SearchReads {
         `SELECT id FROM (${nearSql(sql)})`,
       ].join(" UNION ");
     const counted = new Sql(DIALECT);
-    const [total] = this.#rows<[number]>(`SELECT count(*) FROM (${found(counted)})`, counted)[0]!;
+    const total = this.#number(`SELECT count(*) FROM (${found(counted)})`, counted);
     const page = (): Omit<SearchPage, "total" | "facets"> => {
       const candidates =
         matches.length === 0 ? [] : this.#candidates(matches, this.#count(matches, among), among);
@@ -505,11 +505,11 @@ export class SearchReads {
   #union(candidates: readonly number[], nearSql: (sql: Sql) => string): number[] {
     const sql = new Sql(DIALECT);
     const words = sql.add(JSON.stringify(candidates));
-    const [[array]] = this.#rows<[string]>(
+    const array = this.#text(
       `SELECT json_group_array(id) FROM (SELECT value AS id FROM json_each(${words})
         UNION SELECT id FROM (${nearSql(sql)}))`,
       sql,
-    ) as [[string]];
+    );
     return JSON.parse(array) as number[];
   }
 
@@ -523,11 +523,11 @@ export class SearchReads {
     { by, limit }: NonNullable<SearchQuery["facets"]>,
   ): SearchFacet[] {
     const sql = new Sql(DIALECT);
-    const [[ids]] = this.#rows<[string]>(
+    const ids = this.#text(
       `SELECT json_group_array(id) FROM (SELECT id FROM (${found(sql)})
         ORDER BY id DESC LIMIT ${sql.add(FACETED)})`,
       sql,
-    ) as [[string]];
+    );
     return by.map((key) => {
       if (key === "keyword") return facetOf(key, this.#keywords(ids), limit, total);
       // One more for the records without a value.
@@ -555,12 +555,12 @@ export class SearchReads {
   /** The table of keywords has no index by record, but `text` has the keywords of each. */
   #keywords(ids: string): [word: string, records: number][] {
     const sql = new Sql(DIALECT);
-    const [[groups]] = this.#rows<[string]>(
+    const groups = this.#text(
       `SELECT json_group_array(json_array(words, records)) FROM (SELECT t.words AS words,
         count(*) AS records FROM json_each(${sql.add(ids)}) AS f CROSS JOIN text AS t
         ON t.id = f.value GROUP BY t.words)`,
       sql,
-    ) as [[string]];
+    );
     const counts = new Map<string, number>();
     for (const [words, records] of JSON.parse(groups) as [string, number][])
       for (const word of words === "" ? [] : words.split("\n"))
@@ -574,7 +574,7 @@ export class SearchReads {
     );
     return coverage(
       [...stems].map((stem) => this.#vocabulary.records(stem)),
-      this.#records.get()![0],
+      this.#records.one()[0],
     );
   }
 
@@ -669,6 +669,16 @@ export class SearchReads {
     let statement = this.#prepared.get(text);
     if (!statement) this.#prepared.set(text, (statement = this.#connection.prepare(text)));
     return statement as unknown as Statement<R>;
+  }
+
+  /** The number that a statement counts. */
+  #number(text: string, sql: Sql): number {
+    return this.#prepare<[number]>(text).one(sql.values as Value[])[0];
+  }
+
+  /** The text that a statement makes of all its rows. */
+  #text(text: string, sql: Sql): string {
+    return this.#prepare<[string]>(text).one(sql.values as Value[])[0];
   }
 
   #rows<R extends Row>(text: string, sql: Sql): R[] {

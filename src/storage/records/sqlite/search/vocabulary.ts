@@ -194,7 +194,7 @@ export class RelatedWords {
         entry.best++;
       }
     }
-    const all = this.#count.get()![0];
+    const all = this.#count.one()[0];
     return pickRelated(
       [...found].map(([stem, { word, best }]) => ({ word, stem, best })),
       (stem) => this.#vocabulary.records(stem),
