@@ -15,7 +15,7 @@ import {
 import { askedArk } from "../services/records/find.js";
 import { arkOf, type Handlers, linkToNext, type RestRequest } from "./request.js";
 
-type Form = "jsonld" | "json" | "svg" | "badge" | "png" | EvidenceFormat;
+type Form = "jsonld" | "json" | "svg" | "png" | "badge" | EvidenceFormat;
 /** Names of `?format=`. */
 const EVIDENCE_FORM_NAMES: Readonly<Record<Form, Form>> = {
   jsonld: "jsonld",
@@ -25,8 +25,8 @@ const EVIDENCE_FORM_NAMES: Readonly<Record<Form, Form>> = {
   dot: "dot",
   mermaid: "mermaid",
   svg: "svg",
-  badge: "badge",
   png: "png",
+  badge: "badge",
 };
 const JSON_TYPES = { jsonld: "application/ld+json", json: "application/json" } as const;
 /** PROV-JSON is not among them: it has no media type of its own. A PNG is asked for by its name. */
@@ -63,16 +63,6 @@ async function sendPicture(request: RestRequest): Promise<void> {
   });
 }
 
-/** Sends the picture for links to the record. */
-async function sendCard(request: RestRequest): Promise<void> {
-  const { req, res, context } = request;
-  const asked = { ark: arkOf(request), ...evidenceParameters(request.query) };
-  sendBytes(req, res, await evidence.card(asked, context), {
-    type: "image/png",
-    headers: { "Cache-Control": "public, max-age=3600", Vary: "Accept" },
-  });
-}
-
 /** Sends one line about the origin, as a picture for other sites. */
 async function sendBadge(request: RestRequest): Promise<void> {
   const { req, res, context } = request;
@@ -80,6 +70,16 @@ async function sendBadge(request: RestRequest): Promise<void> {
   sendBytes(req, res, Buffer.from(drawBadge(origin)), {
     type: "image/svg+xml; charset=utf-8",
     headers: { ...HEADERS, "Content-Security-Policy": PICTURE_POLICY },
+  });
+}
+
+/** Sends the picture for links to the record. */
+async function sendCard(request: RestRequest): Promise<void> {
+  const { req, res, context } = request;
+  const asked = { ark: arkOf(request), ...evidenceParameters(request.query) };
+  sendBytes(req, res, await evidence.card(asked, context), {
+    type: "image/png",
+    headers: { "Cache-Control": "public, max-age=3600", Vary: "Accept" },
   });
 }
 
@@ -115,8 +115,8 @@ export const evidenceOperations: Handlers = {
   query_evidence: async (request) => {
     const form = evidenceForm(request);
     if (form === "svg") return sendPicture(request);
-    if (form === "badge") return sendBadge(request);
     if (form === "png") return sendCard(request);
+    if (form === "badge") return sendBadge(request);
     if (form !== "jsonld" && form !== "json") return sendForm(request, form);
     const { req, res, query, context } = request;
     const parts = evidence.written({ ark: arkOf(request), ...evidenceParameters(query) }, context);

@@ -119,3 +119,22 @@ describe("schema infer", () => {
     );
   });
 });
+
+describe("a pattern of Python", () => {
+  it.each([
+    ["^a\\Z", "Z here: write $"],
+    ["\\Aa$", "A here: write ^"],
+  ])("%s is a finding", async (pattern, message) => {
+    const schema = schemaOf({ a: text(0, { pattern }) });
+    const { stderr } = await validate("a\n", schema);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain("(PATTERN_OF_PYTHON)");
+    await write("s.json", schema);
+    expect((await run("schema check s.json")).stdout).toContain(message);
+  });
+
+  it("is none where the backslash is a character of the text", async () => {
+    const schema = schemaOf({ a: text(0, { pattern: "^a\\\\Z" }) });
+    expect((await validate("a\\Z\n", schema)).stderr).toBe("");
+  });
+});

@@ -134,6 +134,7 @@ describe("text that is not UTF-8", () => {
 
   it.each([
     ["latin1", latin(table)],
+    ["latin-1", latin(table)],
     ["windows-1252", latin(table)],
     ["utf-16le", Buffer.from(table, "utf16le")],
     ["utf-8", Buffer.from(table)],

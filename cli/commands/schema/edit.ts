@@ -226,7 +226,8 @@ export function sizeValue(text: string): number {
 /** A label of the Encoding standard: `latin1`, `windows-1252`, `utf-16le`. */
 export function encodingValue(text: string): string {
   try {
-    return new TextDecoder(text).encoding;
+    // Python's name for it; the Encoding standard has the form without the hyphen.
+    return new TextDecoder(text.replace(/^latin-(?=\d)/i, "latin")).encoding;
   } catch {
     throw new InvalidArgumentError(
       "Give the name of an encoding, e.g. latin1, windows-1252 or utf-16le.",

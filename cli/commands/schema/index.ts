@@ -154,7 +154,10 @@ function addValidate(schema: ToolCommand): void {
         "data file, - for standard input; plain or .gz text, or Parquet; may be repeated",
       ).argParser(several),
     )
-    .requiredOption("--schema <file-or-ark>", "schema file, or the ARK of a packaged schema")
+    .requiredOption(
+      "--schema <file-or-ark>",
+      "schema file, Data Package or CSVW metadata (all tables that it names), or the ARK of a packaged schema",
+    )
     .addOption(
       new Option("--format <format>", "how errors are written")
         .choices(["table", "json", "ndjson", "sarif", "github"])
@@ -195,7 +198,9 @@ function addValidate(schema: ToolCommand): void {
     .example("arkgraph schema validate --data genes.csv --schema genes.json");
   validate.action(async (files: string[], { data = [], ...options }) => {
     const all = [...data, ...files];
-    if (all.length === 0) validate.error("error: required option '--data <file>' not specified");
+    const { isPackage } = await import("./tables.js");
+    if (all.length === 0 && !(await isPackage(options.schema)))
+      validate.error("error: required option '--data <file>' not specified");
     await (await import("./validate.js")).validateCommand(all, options);
   });
 }
@@ -244,6 +249,23 @@ function addMaking(schema: ToolCommand): void {
     .option("--data <file>", "also check that the indexes are within the columns of this file")
     .example("arkgraph schema check genes.json --data genes.csv")
     .action(async (file, options) => (await import("./inspect.js")).checkSchema(file, options));
+  schema
+    .command("diff")
+    .description(
+      "show what differs between two versions of a schema; status 1 when data that conform to the " +
+        "old one may not conform to the new one",
+    )
+    .argument("<old>", "schema file, or the ARK of a packaged schema")
+    .argument("<new>", "the same")
+    .addOption(
+      new Option("--format <format>", "how differences are written")
+        .choices(["text", "json"])
+        .default("text"),
+    )
+    .example("arkgraph schema diff genes.json genes.json")
+    .action(async (before, after, options) =>
+      (await import("./inspect.js")).diffCommand(before, after, options),
+    );
 }
 
 function addExchange(schema: ToolCommand): void {

@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS } from "../../../src/tabular/limits.js";
 import { type Dialect, separatedBy } from "../../../src/tabular/reader/dialect.js";
 import { loadFormats } from "../../../src/tabular/rules/environment.js";
 import { parseExactJson } from "../../../src/tabular/schema/exact-json.js";
+import { diffSchemas } from "../../../src/tabular/schema/diff.js";
 import { findPackagedSchema, PACKAGED_SCHEMAS } from "../../../src/tabular/schema/packaged.js";
 import {
   inspectSchema,
@@ -15,7 +16,7 @@ import {
   statedDialect,
 } from "../../../src/tabular/schema/table-schema.js";
 import { validateTable } from "../../../src/tabular/validate.js";
-import { Failure } from "../../terminal.js";
+import { Failure, visible } from "../../terminal.js";
 import { type DialectOptions, dialectOf, newSchemaArk } from "./edit.js";
 import {
   duplicateKeys,
@@ -181,6 +182,30 @@ async function inferFromParquet(data: string, options: InferOptions): Promise<vo
     (column) => !Array.isArray(properties[column]!.type),
   );
   await writeResult({ ...document, properties, required }, options, "Schema");
+}
+
+/**
+ * `schema diff`: what differs between two versions of a schema. Status 1 if data that conform to the
+ * old one may not conform to the new one.
+ * @throws Failure
+ */
+export async function diffCommand(
+  before: string,
+  after: string,
+  { format }: { format: "text" | "json" },
+): Promise<void> {
+  const changes = diffSchemas(await loadSchema(before), await loadSchema(after));
+  const breaks = changes.some((change) => change.breaks);
+  if (breaks) process.exitCode = 1;
+  if (format === "json") {
+    process.stdout.write(`${JSON.stringify({ changes, breaks })}\n`);
+    return;
+  }
+  for (const change of changes)
+    process.stdout.write(
+      `${change.breaks ? "breaks" : "compatible"}: ${visible(change.message)}\n`,
+    );
+  if (changes.length === 0) process.stdout.write("No difference\n");
 }
 
 /** `schema list`: lists the packaged schemas, one per line. */

@@ -477,13 +477,13 @@ export class EvidenceResolver {
   draw(request: Asked, { deps }: Context): Promise<DrawnEvidence> {
     return drawEvidence(deps, request, { form: "file", base: deps.baseUrl() });
   }
-  /** The picture for links to the record, as PNG. */
-  card(request: Asked, { deps, budget }: Context): Promise<Uint8Array> {
-    return budget.queued(() => evidenceCard(deps, request));
-  }
   /** @throws ServiceError as {@link query} */
   origin(ark: Ark, { deps }: Context): Promise<Origin> {
     return originOf(ark, deps);
+  }
+  /** The picture for links to the record, as PNG. */
+  card(request: Asked, { deps, budget }: Context): Promise<Uint8Array> {
+    return budget.queued(() => evidenceCard(deps, request));
   }
   async exported(graph: EvidenceGraph, format: EvidenceFormat): Promise<string> {
     return EVIDENCE_FORMATS[format].write(graph);

@@ -13,6 +13,7 @@ import {
   type ImportedTable,
   isExpression,
   isJsonObject,
+  type Json,
   missingIn,
   type Note,
   type TableKeys,
@@ -345,6 +346,7 @@ export function fromCsvw(document: unknown, note: Note): ImportedTable {
     header: headerOf(dialect),
     dialect: readDialect(dialect),
     keys,
+    names: propertyNames(columns),
     properties: fromColumns(
       columns
         .filter((column) => !isVirtual(column, note))
@@ -360,9 +362,7 @@ function readKeys(
   url: string,
   note: Note,
 ): TableKeys {
-  const properties = new Map(
-    columns.map((column, at) => [textOf(column["name"]) ?? nameOf(column, at), nameOf(column, at)]),
-  );
+  const properties = propertyNames(columns);
   const named = (value: unknown, of: ReadonlyMap<string, string>): string[] =>
     [value].flat().flatMap((name) => (typeof name === "string" ? [of.get(name) ?? name] : []));
   const { primaryKey } = tableSchema;
@@ -382,6 +382,12 @@ function readKeys(
     }),
   }) as TableKeys;
 }
+
+/** By the name of a column, that of its property. */
+const propertyNames = (columns: readonly Json[]): Map<string, string> =>
+  new Map(
+    columns.map((column, at) => [textOf(column["name"]) ?? nameOf(column, at), nameOf(column, at)]),
+  );
 
 /** The name of a property for a column. */
 const nameOf = (column: Record<string, unknown>, at: number): string =>

@@ -23,6 +23,8 @@ export interface ImportedTable {
   dialect: Partial<Dialect>;
   /** Its keys, as a schema states them. */
   keys: TableKeys;
+  /** By the name that foreign keys of other tables use, that of a property; where they differ. */
+  names?: ReadonlyMap<string, string>;
   properties: Record<string, PropertyObject>;
 }
 

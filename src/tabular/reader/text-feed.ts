@@ -85,10 +85,15 @@ export class RowScanner {
   scan(row: Row, from: number, end: number, final: boolean): number {
     const { bytes } = row;
     const stops = this.#stops;
+    const first = this.#separator[0]!;
     const width = this.#separator.length;
     const highest = this.#highest;
     const quote = this.#quote;
     const escape = this.#escape;
+    // Then every stop ends a cell.
+    const isSimple = width === 1 && escape === NONE;
+    const trimsStart = this.#trimsStart;
+    const trimsEnd = this.#trimsEnd;
     let { starts, ends, flags } = row;
     let count = 0;
     let at = from;
@@ -102,7 +107,7 @@ export class RowScanner {
         row.grow();
         ({ starts, ends, flags } = row);
       }
-      if (this.#trimsStart) while (at < end && this.#isBlank(bytes[at]!)) at++;
+      if (trimsStart) while (at < end && this.#isBlank(bytes[at]!)) at++;
       let start = at;
       let seen = 0;
       let byte = -1;
@@ -138,7 +143,7 @@ export class RowScanner {
         close = at++;
         flag |= QUOTED;
         start++;
-        if (this.#trimsEnd) while (at < end && this.#isBlank(bytes[at]!)) at++;
+        if (trimsEnd) while (at < end && this.#isBlank(bytes[at]!)) at++;
       }
       const cut = at;
       for (;;) {
@@ -147,27 +152,25 @@ export class RowScanner {
           seen |= byte;
           at++;
         }
-        if (at >= end || byte === LF || byte === CR) break;
-        if (at + Math.max(width, 2) > end && !final && (width > 1 || byte === escape))
-          return INCOMPLETE;
+        if (isSimple || at >= end || byte === LF || byte === CR) break;
+        if (at + Math.max(width, 2) > end && !final) return INCOMPLETE;
         if (byte === escape) {
           flag |= ESCAPED;
           at = Math.min(at + 2, end);
           continue;
         }
-        if (width === 1 || this.#isSeparator(bytes, at, end)) break;
+        if (byte === first && this.#isSeparator(bytes, at, end)) break;
         seen |= byte;
         at++;
       }
-      if (close >= 0 && at > cut) {
-        flag |= RELAXED;
-        if (row.stray < 0) row.stray = count;
-        start--;
-        close = -1;
-      }
-      if (close < 0) {
+      if (close < 0 || at > cut) {
+        if (close >= 0) {
+          flag |= RELAXED;
+          if (row.stray < 0) row.stray = count;
+          start--;
+        }
         close = at;
-        if (this.#trimsEnd) while (close > start && this.#isBlank(bytes[close - 1]!)) close--;
+        if (trimsEnd) while (close > start && this.#isBlank(bytes[close - 1]!)) close--;
       }
       starts[count] = start;
       ends[count] = close;
@@ -176,7 +179,7 @@ export class RowScanner {
         if (!final) return INCOMPLETE;
         break;
       }
-      if (byte !== LF && byte !== CR) {
+      if (byte === first) {
         at += width;
         continue;
       }

@@ -603,12 +603,17 @@ type RemarkCode =
   | "KEYWORD_WITHOUT_EFFECT"
   | "NO_COLUMN"
   | "NO_SEPARATOR"
+  | "PATTERN_OF_PYTHON"
   | "PROPERTY_INVALID"
   | "REQUIRED_UNKNOWN"
   | "SEPARATORS_DIFFER";
 
 /** Takes a remark of one level. */
 type Remark = (code: RemarkCode, message: string) => void;
+
+/** The ends of a text in Python's patterns, after an even number of backslashes; and here. */
+const PYTHON = /(?<!\\)(?:\\\\)*(\\[ZA])/;
+const HERE: Readonly<Record<string, string>> = { "\\Z": "$", "\\A": "^" };
 
 const KNOWN_KEYS = new Set([
   "description",
@@ -720,6 +725,7 @@ function keywordRemarks(
           `property ${place}: ${key} has no effect in a column of type ${evaluated}`,
         );
     }
+    if (evaluated === "string") patternRemark(place, keys?.["pattern"], warn);
     const format = keys?.["format"];
     if (typeof format === "string" && evaluated === "string" && !formats.has(format))
       warn(
@@ -729,6 +735,16 @@ function keywordRemarks(
     if (typeof keys?.["description"] === "string" && keys["description"].trim() === "")
       warn("DESCRIPTION_EMPTY", `property ${place}: its description is empty`);
   }
+}
+
+function patternRemark(place: string, pattern: unknown, warn: Remark): void {
+  const [, foreign] = (typeof pattern === "string" && PYTHON.exec(pattern)) || [];
+  if (foreign !== undefined)
+    warn(
+      "PATTERN_OF_PYTHON",
+      `property ${place}: ${foreign} in its pattern is syntax of Python, and the letter ` +
+        `${foreign.slice(1)} here: write ${HERE[foreign]}`,
+    );
 }
 
 const end = (index: ColumnIndex): number =>
