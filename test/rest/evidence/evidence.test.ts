@@ -509,7 +509,7 @@ describe("evidence over HTTP", () => {
         .status,
     ).toBe(406);
     expect(
-      (await registry.ask(`/evidencegraph/query/${end}?format=png`)).body["detail"][0],
+      (await registry.ask(`/evidencegraph/query/${end}?format=gif`)).body["detail"][0],
     ).toMatchObject({ loc: ["query", "format"], type: "literal_error" });
     const { body } = await registry.graphql(
       "query ($id: ID!) { evidence(id: $id) { as(format: DOT) } }",
