@@ -262,7 +262,7 @@ export function claimableArk(text: string): Ark | string {
   const hidden = HIDDEN_OR_BLANK.exec(text) ?? HIDDEN.exec(decodedEscapes(text));
   if (hidden)
     return (
-      `the identifier holds ${named(hidden[0])}, which is invisible or changes the order of ` +
+      `the identifier holds ${codePointName(hidden[0])}, which is invisible or changes the order of ` +
       "text; leave it out"
     );
   const ark = parseArk(text);
@@ -310,8 +310,8 @@ export function keysAbove(key: string): string[] {
 }
 
 /** `U+202E`: a message that holds the character itself would have the effect that it warns of. */
-const named = (character: string): string =>
-  `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+export const codePointName = (character: string): string =>
+  `U+${Number(character.codePointAt(0)).toString(16).toUpperCase().padStart(4, "0")}`;
 
 /** Escapes that are no text stay as they are, each run of them by itself. */
 function decodedEscapes(text: string): string {

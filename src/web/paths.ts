@@ -29,3 +29,7 @@ export const feedLink = (
   type: "application/atom+xml",
   href: withQuery("/feed", parameters),
 });
+
+/** The picture that links to a record show elsewhere. */
+export const linkPicture = (id: string): string =>
+  `${recordPath(id, "evidencegraph/query")}?format=png&direction=both&depth=2&collapse=4`;

@@ -90,6 +90,7 @@ describe.skipIf(!CHROMIUM)("the pages by WCAG 2.2 AA, judged by axe", () => {
         "/help",
         "/help/graphql",
         `/history/${crate}`,
+        `/share/${crate}`,
         "/ark:99999/nothing",
       ])
         found.push(...(await faults(page, path)));
@@ -108,6 +109,9 @@ describe.skipIf(!CHROMIUM)("the pages by WCAG 2.2 AA, judged by axe", () => {
         "/reserve",
         `/reserve/${crate}`,
         `/edit/${crate}`,
+        `/${crate}`,
+        `/my/records/publish?id=${crate}`,
+        `/my/records/transfer?id=${crate}`,
       ])
         found.push(...(await faults(page, path)));
       expect(found).toEqual([]);

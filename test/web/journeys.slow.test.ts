@@ -124,7 +124,7 @@ describe.skipIf(skip)("journeys of readers, in a browser", () => {
       await page.locator("#cite pre", { hasText: "title" }).first().waitFor();
       const [download] = await Promise.all([
         page.waitForEvent("download"),
-        page.click("a.button:text-matches('Download \\d+ files?')"),
+        page.locator("a.button", { hasText: /^Download \d+ files?/ }).click(),
       ]);
       expect(await download.failure()).toBeNull();
       expect(download.suggestedFilename()).toMatch(/\.zip$/);

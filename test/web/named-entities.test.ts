@@ -317,6 +317,26 @@ describe("names, where one is known", () => {
     expect(text).toMatch(/Serial number/);
   });
 
+  it("5,000 authors and 100 KB of Markdown with scripts are shown in part, on every page", async () => {
+    const authors = Array.from({ length: 5000 }, (_, at) => ({
+      "@id": `#author-${at}`,
+      "@type": "Person",
+      name: `Author ${at} <script>alert(${at})</script>`,
+    }));
+    const markdown = "![x](https://img.example/x.png) <script>alert(1)</script> **bold** text\n\n";
+    const ark = await taken(authors, {
+      author: authors.map((author) => to(author["@id"])),
+      description: markdown.repeat(Math.ceil(100_000 / markdown.length)),
+    });
+    for (const path of [ark, `share/${ark}`]) {
+      const text = await page(path);
+      expect(text.length).toBeLessThan(1_000_000);
+      expect(text).not.toMatch(/<script>alert|img\.example/);
+      expect(text).toContain("Author 0");
+    }
+    expect(await page(ark)).toContain("and many more");
+  }, 60_000);
+
   it("names of 10,000 characters, with marks and in lists, break no place that shows them", async () => {
     const long = `<b onclick=x>${"Very long name ".repeat(700)}</b>`;
     const ark = await taken([{ "@id": "#flow", "@type": ["SoftwareSourceCode"], name: [long] }], {

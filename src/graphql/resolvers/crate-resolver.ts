@@ -612,7 +612,7 @@ class CratePlanType {
 /** REST names kinds in a plan by their types. */
 const KIND_OF_TYPE = new Map(Object.values(KINDS).map(({ typeName, name }) => [typeName, name]));
 const withKind = <T extends { kind: string }>(items: T[]): T[] =>
-  items.map((item) => ({ ...item, kind: KIND_OF_TYPE.get(item.kind)! }));
+  items.map((item) => ({ ...item, kind: KIND_OF_TYPE.get(item.kind) ?? item.kind }));
 
 const typedPlan = ({ changes, ...plan }: CratePlan): CratePlanType => ({
   ...plan,

@@ -39,6 +39,7 @@ import {
   edgesOf,
   type ShownEdge,
 } from "../../services/evidence/formats.js";
+import { evidenceCard } from "../../services/evidence/picture/card.js";
 import { type DrawnEvidence, drawEvidence } from "../../services/evidence/picture/drawing.js";
 import { type Origin, originOf, sentenceOf } from "../../services/evidence/origin.js";
 import { requestBuild } from "../../services/evidence/stored/build.js";
@@ -479,6 +480,10 @@ export class EvidenceResolver {
   /** @throws ServiceError as {@link query} */
   origin(ark: Ark, { deps }: Context): Promise<Origin> {
     return originOf(ark, deps);
+  }
+  /** The picture for links to the record, as PNG. */
+  card(request: Asked, { deps, budget }: Context): Promise<Uint8Array> {
+    return budget.queued(() => evidenceCard(deps, request));
   }
   async exported(graph: EvidenceGraph, format: EvidenceFormat): Promise<string> {
     return EVIDENCE_FORMATS[format].write(graph);

@@ -155,7 +155,7 @@ export function applyJsonPatch(
 /** A document between two operations. */
 class Patched {
   /** It is the member of a holder: so the empty pointer is no special case. */
-  readonly #top: JsonObject;
+  readonly #top: { document: JsonValue };
   readonly #limits: PatchLimits;
   /** The running operation, as errors name it. */
   #place = "";
@@ -171,7 +171,7 @@ class Patched {
   }
 
   get document(): JsonValue {
-    return this.#top["document"]!;
+    return this.#top.document;
   }
 
   perform({ op, path, from, value }: Operation, index: number): void {

@@ -2,6 +2,7 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { invalid, ServiceError, ValidationError } from "../../errors.js";
+import { codePointName } from "../../identifiers/ark.js";
 import { isObject, type JsonObject, type JsonValue } from "../../model/field.js";
 import type { Account, AccountChange, SpentSetting } from "../../storage/records/port.js";
 import { assertSignedIn, authenticated, type Caller } from "../access/rules.js";
@@ -215,13 +216,11 @@ function emailOf(document: JsonObject, known?: string): string {
   const email = normalizeEmail(sent);
   if (email === known) return email;
   const invisible = invisibleIn(sent);
-  if (invisible !== undefined) {
-    const code = invisible.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+  if (invisible !== undefined)
     throw invalid(
       ["body", "email"],
-      `Value error, the address holds a character that cannot be seen (U+${code}): leave it out`,
+      `Value error, the address holds a character that cannot be seen (${codePointName(invisible)}): leave it out`,
     );
-  }
   if (!/^[^\s@]+@[^\s@]+$/.test(email)) {
     throw new ValidationError([
       {

@@ -6,7 +6,7 @@ import { randomUUID } from "node:crypto";
 import { invalid, ServiceError } from "../../errors.js";
 import { type Ark, lookupArk, sameArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
-import type { ListedAccount } from "../../storage/records/port.js";
+import type { Account, ListedAccount } from "../../storage/records/port.js";
 import { assertMayChangeMembers, type Caller, names, assertSignedIn } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { findLive, NothingStored } from "../records/find.js";
@@ -41,7 +41,7 @@ export async function countAccounts({ records }: Deps, caller: Caller): Promise<
 /** One account of the list. @throws ServiceError `FORBIDDEN`, `NOT_FOUND` */
 export async function readAccount(deps: Deps, ark: Ark, caller: Caller): Promise<ListedAccount> {
   assertAdmin(caller);
-  const account = await deps.records.listedAccount(await accountOf(deps, ark));
+  const account = await deps.records.listedAccount((await accountOf(deps, ark)).user);
   if (!account) throw new NothingStored(`There is no account of ${ark.stored}.`);
   return account;
 }
@@ -65,13 +65,13 @@ export async function setAccount(
   caller: Caller,
 ): Promise<Pick<ListedAccount, "admin" | "disabled">> {
   assertAdmin(caller);
-  const user = await accountOf(deps, ark);
+  const before = await accountOf(deps, ark);
+  const { user } = before;
   if (sameArk(user, caller.user) && (admin === false || disabled === true))
     throw new ServiceError(
       "FORBIDDEN",
       "You cannot disable your own account, or give up its rights: ask another administrator.",
     );
-  const before = (await deps.records.accountOf(user))!;
   const tokensValidFrom = nextValidFrom(before);
   await deps.records.commit({
     by: caller.user,
@@ -89,12 +89,12 @@ export async function setAccount(
 }
 
 /** @throws ServiceError `NOT_FOUND` */
-async function accountOf({ records }: Deps, ark: Ark): Promise<string> {
+async function accountOf({ records }: Deps, ark: Ark): Promise<Account> {
   const found = await records.find(ark);
   const account =
     found && "record" in found ? await records.accountOf(found.record.ark) : undefined;
   if (!account || account.deleted) throw new NothingStored(`There is no account of ${ark.stored}.`);
-  return account.user;
+  return account;
 }
 
 /** With it a user sets a new password once. */
@@ -117,7 +117,7 @@ export async function createPasswordReset(
 ): Promise<PasswordReset> {
   assertAdmin(caller);
   assertSignedIn(caller, "make tokens");
-  const user = await accountOf(deps, ark);
+  const { user } = await accountOf(deps, ark);
   const token = newSecret();
   const expiresAt = now + deps.config.RESET_LIFETIME;
   await deps.records.storeCredential(

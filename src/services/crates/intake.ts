@@ -41,7 +41,8 @@ export const intakeHandler =
  */
 async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   const { submission } = job;
-  const { id, attempt, user } = submission;
+  const { id, attempt, user, sha256 } = submission;
+  if (sha256 === null) throw new Error(`the submission ${id} names no archive`);
   const holder = { kind: "submission" as const, id, attempt };
   const input = submission.input as CrateSubmissionInput;
   let announcing = Promise.resolve();
@@ -55,7 +56,7 @@ async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   };
   try {
     const { errors, conflicts, warnings, changes } = await compareCrate(
-      { ...input, sha256: submission.sha256!, user },
+      { ...input, sha256, user },
       deps,
       {
         signal: job.signal,

@@ -181,10 +181,10 @@ const ANSWERS: Readonly<Record<Verb, Answer>> = {
   },
 
   async GetRecord(deps, { identifier, metadataPrefix }) {
-    const format = formatOf(metadataPrefix!);
-    const item = await askedItem(deps, identifier!);
-    const [sets] = await setsOf(deps, [item.record]);
-    const record = await recordElement(deps, item, sets!, format);
+    const format = formatOf(metadataPrefix);
+    const item = await askedItem(deps, identifier);
+    const [sets = []] = await setsOf(deps, [item.record]);
+    const record = await recordElement(deps, item, sets, format);
     if (record === undefined)
       throw new OaiError(
         "cannotDisseminateFormat",
@@ -250,7 +250,7 @@ async function listed(
     resumptionToken === undefined
       ? { args, position: [null, null], cursor: 0 }
       : readListing(deps, verb, resumptionToken);
-  const format = formatOf(listing.args.metadataPrefix!);
+  const format = formatOf(listing.args.metadataPrefix);
   const times = datestampsOf(listing.args);
   const { set } = listing.args;
   const filters = set === undefined ? null : filtersOf(set);
@@ -368,7 +368,7 @@ async function resumed<T>(read: () => Promise<T>): Promise<T> {
 }
 
 /** @throws OaiError `cannotDisseminateFormat` */
-function formatOf(prefix: string): OaiFormat {
+function formatOf(prefix = ""): OaiFormat {
   const format = OAI_FORMATS.find((one) => one.prefix === prefix);
   if (format) return format;
   throw new OaiError(
@@ -379,7 +379,7 @@ function formatOf(prefix: string): OaiFormat {
 }
 
 /** @throws OaiError `idDoesNotExist` */
-async function askedItem(deps: Deps, identifier: string): Promise<OaiItem> {
+async function askedItem(deps: Deps, identifier = ""): Promise<OaiItem> {
   const ark = lookupArk(identifier);
   const found = ark && (await deps.records.find(ark));
   const item = found && "record" in found ? await itemOf(deps, found.record) : undefined;

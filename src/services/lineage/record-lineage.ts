@@ -80,16 +80,18 @@ async function written(
     const found = await deps.records.findMany(batch.map(([ark]) => ark));
     for (const [index, [ark, steps]] of batch.entries()) {
       const record = found[index];
-      const { kind, isRun } = steps[0]!;
+      const [first] = steps;
+      if (!first) continue;
+      const { kind, isRun } = first;
       if (record && !(await mayWrite(deps, caller, owner, record, kind))) {
         if (isRun) throw refusal(record);
         records.push({ ark: record.ark, kind: record.kind, change: "linked" });
         continue;
       }
       const before = record && parseDocument(record.document);
-      let document = before;
-      for (const step of steps) document = step.apply(document);
-      const write = await writeOf(deps, ark, kind, owner, record, before, document!);
+      let document = first.apply(before);
+      for (const step of steps.slice(1)) document = step.apply(document);
+      const write = await writeOf(deps, ark, kind, owner, record, before, document);
       if (write) writes.push(write);
       records.push({
         ark,

@@ -162,7 +162,9 @@ function nextToken(text: string, line: number, column: number): { line: number; 
   }
   const between = /(?:\s|#[^\r\n]*)*/y;
   between.lastIndex = Math.min(at, text.length);
-  return placeOf(text, between.lastIndex + between.exec(text)![0].length);
+  const start = between.lastIndex;
+  const [skipped = ""] = between.exec(text) ?? [];
+  return placeOf(text, start + skipped.length);
 }
 
 function lexicalPlace(message: string, text: string): { line: number; column: number } {

@@ -317,6 +317,8 @@ const REVISION_OF = statement<[ark: string, revision: number]>(
     WHERE v.state = $1`,
 );
 
+const ANALYZE = statement("ANALYZE");
+
 /** For the one session of a transfer: the other side sets its pace. */
 const AT_ITS_PACE =
   "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
@@ -356,7 +358,11 @@ class PostgresTransfer implements RecordsTransfer {
   }
 
   import(chunks: AsyncIterable<TransferChunk>): Promise<void> {
-    return ask(() => this.#database.transaction("", (session) => ingest(session, chunks)));
+    return ask(async () => {
+      await this.#database.transaction("", (session) => ingest(session, chunks));
+      // Autovacuum comes later: until then filters along links would be planned for empty tables.
+      await this.#database.query(ANALYZE);
+    });
   }
 
   async neededObjects({

@@ -138,6 +138,9 @@ const Instead = ({ children }: { children: ComponentChildren }) => (
   <p class="instead">{children}</p>
 );
 
+/** Of more people GraphQL reads the first only, and nobody knows how many follow. */
+const MOST_PEOPLE = 200;
+
 /** People in a line. */
 export function People({
   people,
@@ -152,7 +155,8 @@ export function People({
           <Agent agent={{ ...person, name: person.name && shortened(person.name, 240) }} />
         </>
       ))}
-      {people.length > 12 && ` and ${people.length - 12} more`}
+      {people.length > 12 &&
+        (people.length < MOST_PEOPLE ? ` and ${people.length - 12} more` : " and many more")}
     </>
   );
 }
