@@ -396,6 +396,7 @@ const QUERIES: Record<string, string> = {
   accounts: "{ accounts { nodes { user { id } name email } } }",
   registryFigures: "{ registryFigures { accounts records queued running } }",
   aiReadyScore: "query ($id: ID!) { aiReadyScore(id: $id) { __typename } }",
+  origin: "query ($id: ID!) { origin(id: $id) { id sentence badge software { id name } } }",
   impact: "query ($id: ID!) { impact(id: $id) { id total byOwner { owner name } } }",
   evidence:
     "query ($id: ID!) { evidence(id: $id, direction: BOTH) { document dangling svg: as(format: SVG) nodes { " +
@@ -902,6 +903,7 @@ export function accessTests({ by, states, read }: Extent): void {
               "recordStatistics",
               "me",
               "supportPath",
+              "origin",
               "entity",
               "entities",
               "mlModel",

@@ -433,7 +433,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   upload_datadownload: ["Mutation.uploadContent"],
   publish: ["Mutation.publishRecord"],
   publication_status: ["Record.publicationStatus"],
-  query_evidence: ["Query.evidence", "Evidence.as"],
+  query_evidence: ["Query.evidence", "Evidence.as", "Query.origin"],
   evidence_impact: ["Query.impact"],
   evidence_path: ["Query.supportPath"],
   reserve_doi: ["Mutation.reserveDoi"],
