@@ -1,7 +1,9 @@
 import pg from "pg";
 import { parseArk } from "../src/identifiers/ark.js";
 import { openPostgresRecordStore } from "../src/storage/records/postgres/index.js";
+import { type RecordFilterInput, filterOf } from "../src/services/records/select.js";
 import type { RecordStore } from "../src/storage/records/port.js";
+import { configWithBounds } from "../test/support/config.js";
 import { hasPostgres, PostgresServer } from "../test/support/servers/postgres.js";
 import type { Bench, Figure } from "./bench.js";
 import { arkOf, ownerRecord, randomPaths, recordMaker } from "./support/documents.js";
@@ -109,11 +111,23 @@ async function reads(store: RecordStore, count: number): Promise<Figure[]> {
   const paths = randomPaths(READS, count);
   const filter = { kinds: ["computation" as const] };
   const order = { by: "created", descending: true } as const;
+  const config = configWithBounds({});
+  /** Datasets by the name of the software of the run that made them: of all of them, or of seven. */
+  const linked = (contains: string, by: "created" | "size" | "score") => {
+    const input = { generatedBy: { usedSoftware: { name: { contains } } } } as RecordFilterInput;
+    const selection = { filter: filterOf({ config }, { kind: "dataset", filter: input }) };
+    return () => store.select({ ...selection, order: { by, descending: true }, limit: 50 });
+  };
+  const one = String(count - 9).padStart(8, "0");
   const search = (text: string) => () => store.search({ text, match: "all", offset: 0, limit: 20 });
   const sorts: [name: string, times: number, read: (index: number) => Promise<unknown>][] = [
     ["a record by its identifier", READS, (index) => store.find(parseArk(paths[index]!.slice(1))!)],
     ["the links to a record", PAGES, (index) => store.linksTo([arkOf(index * 10)], { limit: 20 })],
     ["a page of 50 of one kind", PAGES, () => store.select({ filter, order, limit: 50 })],
+    ["a page of what two links lead to, of many", PAGES / 4, linked("segment", "created")],
+    ["a page of what two links lead to, of few", PAGES / 4, linked(one, "created")],
+    ["the same by size, of many", PAGES / 4, linked("segment", "size")],
+    ["the same by score, of many", PAGES / 4, linked("segment", "score")],
     ["a word of one record", PAGES, search(String(count - 1).padStart(8, "0"))],
     ["a word of all records", PAGES / 4, search("microscope")],
   ];

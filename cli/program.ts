@@ -140,7 +140,10 @@ export function buildProgram(): ToolCommand {
 export async function run(args: readonly string[]): Promise<void> {
   endWithOutput();
   try {
-    await buildProgram().parseAsync(args, { from: "user" });
+    // `help schema infer` is another way to write `schema infer --help`.
+    const [first, ...words] = args;
+    const given = first === "help" ? [...words, "--help"] : args;
+    await buildProgram().parseAsync(given, { from: "user" });
   } catch (error) {
     process.stderr.write(`arkgraph: ${failureLine(error)}\n`);
     process.exitCode = 1;

@@ -1,5 +1,5 @@
 /** Commands with examples, and the completion scripts of shells that are made of them. */
-import { Command } from "commander";
+import { Command, type Option } from "commander";
 
 /**
  * A command with examples. Its help and the generated manual show them, and tests run each of them.
@@ -33,6 +33,12 @@ export class ToolCommand extends Command {
       ordered.splice(end < 0 ? ordered.length : end, 0, flag);
     }
     return super.parseOptions(ordered);
+  }
+
+  /** Options that several commands have. */
+  withOptions(options: readonly Option[]): this {
+    for (const option of options) this.addOption(option);
+    return this;
   }
 
   /** @param line one line for a shell */

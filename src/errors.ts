@@ -302,7 +302,7 @@ function shownPlace(loc: readonly (string | number)[]): (string | number)[] {
   );
 }
 /** Steps that are shown of a deep place, at either end. */
-const DEEP = 100;
+const DEEP = 10;
 
 /** Shorthand for a {@link ValidationError} with one item. */
 export function invalid(

@@ -83,7 +83,7 @@ class EventLoopBudget {
         this.#nextRound();
         return;
       }
-      this.#turns.shift()!();
+      this.#turns.shift()?.();
     });
   }
 
@@ -99,8 +99,11 @@ class EventLoopBudget {
     while (this.#waiting.length > 0) {
       await this.nextTurn();
       let count = 0;
-      do this.#entries += this.#waiting[count++]!.size;
-      while (count < this.#waiting.length && this.#entries < MAX_ENTRIES_PER_SLICE);
+      for (const { size } of this.#waiting) {
+        if (count > 0 && this.#entries >= MAX_ENTRIES_PER_SLICE) break;
+        this.#entries += size;
+        count++;
+      }
       // Together: to remove the first of hundreds of thousands moves all others.
       for (const { resolve } of this.#waiting.splice(0, count)) resolve();
     }

@@ -1,4 +1,5 @@
 import { ServiceError } from "./errors.js";
+import { getOrInsert } from "./get-or-insert.js";
 
 /** The logger of use cases: pino's interface, nothing more. */
 export interface Log {
@@ -22,11 +23,8 @@ const MAX_DAMAGED = 10_000;
 
 const known = new WeakMap<Log, Known>();
 
-function knownOf(log: Log): Known {
-  let found = known.get(log);
-  if (!found) known.set(log, (found = { records: false, contents: new Set() }));
-  return found;
-}
+const knownOf = (log: Log): Known =>
+  getOrInsert(known, log, () => ({ records: false, contents: new Set() }));
 
 /** Whether a stored object was found damaged since the start of this node; it may be restored now. */
 export const wasDamaged = (log: Log, sha256: string): boolean =>

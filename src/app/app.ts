@@ -20,7 +20,7 @@ import { traced } from "./middleware/tracing.js";
 import { siteAccess } from "./site-access.js";
 
 /** What the application needs beside the stores. */
-export interface AppParts {
+interface AppParts {
   authenticator: Authenticator;
   graphql: GraphqlInterface;
   streams: EventStreams;

@@ -25,6 +25,7 @@ import { type Log, reportDamage } from "../log.js";
 import { KnownDamage } from "../services/objects/damage.js";
 import { scoreHandler } from "../services/scoring/score.js";
 import { Penalties, QueryGuard } from "../services/sparql/answer.js";
+import { spellGraphs } from "./spell-graphs.js";
 import { vectorsHandler } from "../services/vectors/handler.js";
 import { Nearness } from "../services/vectors/nearness.js";
 import { OpenEngine, OxigraphEngine } from "../storage/graph/oxigraph/index.js";
@@ -43,6 +44,7 @@ import {
   Sweeper,
   VectorsKeeper,
 } from "./upkeep.js";
+import { storedOnce } from "../services/stored-once.js";
 
 /**
  * The key that signs tokens: JWT_SECRET, or a key that is generated at the first start and stored
@@ -146,7 +148,7 @@ async function containersOf(
   const address = await engineAddress(host, certificates).catch((error: Error) => {
     throw new ConfigError(`CONTAINER_CERTS cannot be used: ${error.message}`);
   });
-  const name = (await records.setSetting(REGISTRY, randomUUID(), { ifAbsent: true }))!;
+  const name = await storedOnce(records, REGISTRY, randomUUID());
   return new DockerEngine(new DockerClient(address, timeout), name);
 }
 
@@ -257,7 +259,11 @@ async function openIndex(
     const queries = new EndpointEngine({ ...options, pool: config.SPARQL_POOL - openConnections });
     return {
       queries,
-      openQueries: new OpenEndpoint(queries, options, { ...limits, atOnce: openConnections }),
+      openQueries: new OpenEndpoint(queries, options, {
+        ...limits,
+        atOnce: openConnections,
+        spell: spellGraphs(cpu, config.SPARQL_MEMORY),
+      }),
       guard: new QueryGuard(config, cpu, BOOKKEEPING),
       closeServer: () => endpoint.close(),
     };

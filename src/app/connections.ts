@@ -53,7 +53,7 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
     socket.once("close", () => {
       all--;
       if (client === undefined) return;
-      const left = open.get(client)! - 1;
+      const left = (open.get(client) ?? 0) - 1;
       if (left > 0) open.set(client, left);
       else open.delete(client);
     });

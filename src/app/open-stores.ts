@@ -9,6 +9,7 @@ import type { RecordStore } from "../storage/records/port.js";
 import { openSqliteRecordStore } from "../storage/records/sqlite/index.js";
 import { openSqliteTransfer } from "../storage/records/sqlite/transfer.js";
 import type { RecordsTransfer } from "../storage/records/transfer-port.js";
+import { storedOnce } from "../services/stored-once.js";
 
 /**
  * Opens the record store that the settings name: a file in the data folder, or a PostgreSQL
@@ -22,7 +23,6 @@ export async function openRecords(
   if (config.DATABASE_URL === null)
     return openSqliteRecordStore({
       file: join(config.DATA_DIR, "records.db"),
-      vectorsMemory: config.VECTORS_MEMORY,
       log,
       warn,
     });
@@ -34,7 +34,6 @@ export async function openRecords(
     timeout: config.DATABASE_TIMEOUT,
     connectTimeout: config.DATABASE_CONNECT_TIMEOUT,
     poll: config.DATABASE_POLL,
-    vectorsMemory: config.VECTORS_MEMORY,
     log,
   });
 }
@@ -123,7 +122,7 @@ export function endpointAddress(config: Config): EndpointAddress | undefined {
 }
 
 /** A SPARQL endpoint that holds the graph index. */
-export interface OpenedEndpoint {
+interface OpenedEndpoint {
   /** The options that open the engine on it. */
   options: EndpointOptions;
   /** Ends the server that was started for it, if one was. Call it after the engine was closed. */
@@ -160,7 +159,7 @@ export async function openEndpoint(
       ...address,
       openFeed: () => records.openFeed(),
       leases: records,
-      source: async () => (await records.setSetting(SOURCE_ID, randomUUID(), { ifAbsent: true }))!,
+      source: () => storedOnce(records, SOURCE_ID, randomUUID()),
       batch: config.PROJECTION_BATCH,
       lease: config.PROJECTION_LEASE,
       poll: config.PROJECTION_POLL,

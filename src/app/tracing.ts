@@ -51,6 +51,7 @@ const RECORD_CALLS: readonly (keyof RecordStore)[] = [
   "submit",
   "submission",
   "submissionsOf",
+  "countSubmissions",
   "closeSubmission",
   "accountByEmail",
   "accountOf",

@@ -291,5 +291,5 @@ export const BOUNDS = {
   VALIDATIONS_AT_ONCE: count(2, "How many checks by shapes run at a time."),
 };
 
-export type BoundName = keyof typeof BOUNDS;
+type BoundName = keyof typeof BOUNDS;
 export type Bounds = Readonly<Record<BoundName, number>>;

@@ -24,8 +24,9 @@ export function clientAddress(trusted: string | null): ClientAddress {
     const hops = (typeof header === "string" ? header : (header ?? []).join(","))
       .split(",")
       .slice(-MAX_HOPS);
-    while (isIP(address) !== 0 && isProxy(address) && hops.length > 0) {
-      const before = withoutPort(hops.pop()!.trim());
+    for (const hop of hops.toReversed()) {
+      if (isIP(address) === 0 || !isProxy(address)) break;
+      const before = withoutPort(hop.trim());
       // A proxy that knows no address writes "unknown", or nothing.
       if (isIP(before) === 0) break;
       address = plainAddress(before);
@@ -120,7 +121,7 @@ function withoutPort(hop: string): string {
 export function networkOf(address: string): string {
   // An IPv4 address within an IPv6 address is used as the IPv4 address.
   if (isIP(address) !== 6 || address.includes(".")) return address;
-  const [head = "", tail] = address.split("%", 1)[0]!.split("::");
+  const [head = "", tail] = address.replace(/%.*/s, "").split("::");
   const before = head === "" ? [] : head.split(":");
   const after = tail === undefined || tail === "" ? [] : tail.split(":");
   const groups =

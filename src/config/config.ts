@@ -79,8 +79,7 @@ export const SETTINGS = {
   DATABASE_POOL: setting(
     whole(5, 1000),
     10,
-    "Most connections of this process to the database, four of them for writes; two more " +
-      "serve the graph index, and one search by vectors.",
+    "Most connections of this process to the database, four of them for writes.",
   ),
   DATABASE_TIMEOUT: setting(
     duration,
@@ -450,12 +449,6 @@ export const SETTINGS = {
     durationFrom(100, "100ms"),
     2_000,
     "How often the registry checks for records without vectors.",
-  ),
-  VECTORS_MEMORY: setting(
-    size,
-    2 ** 30,
-    "Most memory for the vectors of semantic search, in each process; a million vectors " +
-      "of 384 numbers need 1.5GiB. Where they need more, search uses words only.",
   ),
   GRAPHQL_MAX_COST: setting(
     whole(100, 10_000_000),

@@ -23,10 +23,10 @@ const SIZES: Record<string, number> = {
 const TIMES: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export const size: Reader<number> = (raw) => {
-  const match = /^(\d+(?:\.\d+)?)\s*([A-Za-z]*)$/.exec(raw);
-  const unit = match && SIZES[match[2]!.toUpperCase()];
-  if (!match || !unit) throw new Error("a size such as 1048576, 512K or 5GiB");
-  return Math.floor(Number(match[1]) * unit);
+  const [, amount, name] = /^(\d+(?:\.\d+)?)\s*([A-Za-z]*)$/.exec(raw) ?? [];
+  const unit = name === undefined ? undefined : SIZES[name.toUpperCase()];
+  if (!unit) throw new Error("a size such as 1048576, 512K or 5GiB");
+  return Math.floor(Number(amount) * unit);
 };
 export const sizeOrOff: Reader<number> = (raw) => {
   if (raw === "off") return 0;
@@ -43,9 +43,10 @@ export const sizeFrom =
     return size(raw);
   };
 export const duration: Reader<number> = (raw) => {
-  const match = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(raw);
-  if (!match) throw new Error("a duration such as 500ms, 30s, 10m or 24h");
-  return Math.round(Number(match[1]) * TIMES[match[2]!]!);
+  const [, amount, name] = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)$/.exec(raw) ?? [];
+  const unit = name === undefined ? undefined : TIMES[name];
+  if (!unit) throw new Error("a duration such as 500ms, 30s, 10m or 24h");
+  return Math.round(Number(amount) * unit);
 };
 export const durationFrom =
   (least: number, shown: string): Reader<number> =>
@@ -169,9 +170,9 @@ export const headerList: Reader<Readonly<Record<string, string>>> = (raw) =>
     raw.split(",").map((one) => {
       const [, name, value] =
         /^\s*([\w!#$%&'*+.^`|~-]+)\s*=\s*((?:[!-$&-~]|%[2-7][0-9A-Fa-f])*)\s*$/.exec(one) ?? [];
-      if (name === undefined)
+      if (name === undefined || value === undefined)
         throw new Error("a list such as api-key=secret,tenant=lab, values percent-encoded");
-      return [name.toLowerCase(), decodeURIComponent(value!)];
+      return [name.toLowerCase(), decodeURIComponent(value)];
     }),
   );
 export const lifetime =

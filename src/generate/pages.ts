@@ -101,7 +101,7 @@ function section(command: ToolCommand): string {
   ].join("\n");
 }
 
-const sentence = (text: string): string => `${text[0]!.toUpperCase()}${text.slice(1)}.`;
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 const commandTable = (head: string, rows: readonly (readonly [string, string])[]): string[] =>
   rows.length === 0
     ? []

@@ -21,8 +21,8 @@ import { RELATIONS } from "../model/connections.js";
  * levels of lists must fit. The real number is counted while they are read.
  */
 const USUAL_PAGE = 7;
-/** Price of counting the links of one record: more than that of reading a page of them. */
-const COUNTED_LINKS = 10;
+/** Price of counting what one record has: more than that of reading a page of it. */
+const COUNTED = 10;
 /** Price of a filter or an order of the links of one record, which are found in one more read. */
 const SELECTED_LINKS = 10;
 /** Price of each link that a filter follows: in a list of all records, and among links. */
@@ -87,8 +87,10 @@ export function costOf(
   const costOfFragment = (name: string): number => {
     const before = known.get(name);
     if (before !== undefined) return before;
-    const fragment = fragments.get(name)!;
-    const cost = costOfSet(fragment.selectionSet, typeNamed(fragment.typeCondition.name.value)!);
+    const fragment = fragments.get(name);
+    const type = typeNamed(fragment?.typeCondition.name.value);
+    // Validation has found both.
+    const cost = fragment && type ? costOfSet(fragment.selectionSet, type) : 0;
     known.set(name, cost);
     return cost;
   };
@@ -103,24 +105,24 @@ export function costOf(
     const selecting = costOfArguments(field, node, variables, type === root);
     if (page !== undefined) {
       const there = totals.get(inner.name) ?? Infinity;
-      const isOfLinks = isRecord(type) && inner.name === "RecordConnection";
-      const counted = isOfLinks && selects(node, "totalCount");
+      const counted =
+        isRecord(type) && inner.name !== "RevisionConnection" && selects(node, "totalCount");
       return (
         Math.max(1, Math.min(page, there)) * Math.max(1, below) +
-        (counted ? COUNTED_LINKS : 0) +
+        (counted ? COUNTED : 0) +
         selecting
       );
     }
     const own = COSTS.get(`${type.name}.${field.name}`) ?? COSTS.get(field.name);
     return below + selecting + (own ?? (isRecord(inner as GraphQLCompositeType) ? 1 : 0));
   };
-  const selects = ({ selectionSet }: { selectionSet?: SelectionSetNode }, name: string): boolean =>
-    selectionSet?.selections.some((selection) =>
+  const selects = (node: { selectionSet?: SelectionSetNode } | undefined, name: string): boolean =>
+    node?.selectionSet?.selections.some((selection) =>
       selection.kind === Kind.FIELD
         ? selection.name.value === name
         : selects(
             selection.kind === Kind.FRAGMENT_SPREAD
-              ? fragments.get(selection.name.value)!
+              ? fragments.get(selection.name.value)
               : selection,
             name,
           ),

@@ -41,7 +41,7 @@ const APQ = "apq:";
 const hashOf = (query: string): string => createHash("sha256").update(query).digest("hex");
 
 /** As Apollo Server words it. */
-export const HASH_MISMATCH = "provided sha does not match query";
+const HASH_MISMATCH = "provided sha does not match query";
 
 const refused = (code: GraphqlCode | "TOO_LARGE", message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code } });

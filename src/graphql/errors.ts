@@ -84,7 +84,7 @@ export function formatError(
   request?: string,
 ): GraphQLFormattedError {
   const { message, extensions, ...place } = coded(formatted, error, log, request);
-  const code = extensions!["code"];
+  const code = extensions?.["code"];
   return {
     message: forGraphql(message),
     ...place,
@@ -138,8 +138,8 @@ function coded(
   if (cause instanceof GraphQLError && formatted.message.startsWith(MORE_MISFITS))
     return { ...moreMisfits(), ...place };
   // Found before the execution as well: Apollo Server takes what a plugin throws for internal.
-  const variable = cause instanceof GraphQLError && COERCION.exec(formatted.message);
-  if (variable) return { ...uncoercible(formatted.message, variable[1]!), ...place };
+  const variable = cause instanceof GraphQLError && COERCION.exec(formatted.message)?.[1];
+  if (variable) return { ...uncoercible(formatted.message, variable), ...place };
   const code = formatted.extensions?.["code"];
   if (cause instanceof GraphQLError && code !== "INTERNAL_SERVER_ERROR")
     return {

@@ -53,7 +53,7 @@ const SECTIONS: readonly (readonly [title: string, names: RegExp])[] = [
   ["Accounts and service", named("User Account AccessToken Token Health.* RegistryFigures")],
   [
     "Inputs and payloads of mutations",
-    named(".*Input .*Patch .*Payload .*Outcome .*OutcomeError .*Change"),
+    named(".*Input .*Patch .*Payload .*Outcome .*OutcomeError .*Change Warning.*"),
   ],
   ["Scalars", named("BigInt Date DateTime JSON Upload")],
 ];
@@ -63,11 +63,11 @@ const nameOf = (definition: DefinitionNode): string =>
 
 /** @throws Error for a type that belongs to no section */
 export function schemaText(schema: GraphQLSchema): string {
-  const sections = SECTIONS.map(([title]) => ({ title, texts: [] as string[] }));
+  const sections = SECTIONS.map(([title, names]) => ({ title, names, texts: [] as string[] }));
   for (const definition of parse(printSchema(lexicographicSortSchema(schema))).definitions) {
-    const section = SECTIONS.findIndex(([, names]) => names.test(nameOf(definition)));
-    if (section < 0) throw new Error(`${nameOf(definition)} belongs to no section of the schema`);
-    sections[section]!.texts.push(print(definition));
+    const section = sections.find(({ names }) => names.test(nameOf(definition)));
+    if (!section) throw new Error(`${nameOf(definition)} belongs to no section of the schema`);
+    section.texts.push(print(definition));
   }
   return sections.map(({ title, texts }) => `# ${title}\n\n${texts.join("\n\n")}\n`).join("\n");
 }

@@ -100,7 +100,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     type.description ??= ROOTS[type.name] ?? kindOfType(type.name);
   // The library knows no such types yet.
   for (const name of ONE_OF) (schema.getType(name) as GraphQLInputObjectType).isOneOf = true;
-  for (const field of Object.values(schema.getMutationType()!.getFields())) asWrite(field);
+  for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) asWrite(field);
   return inSlices(schema);
 }
 
@@ -109,11 +109,11 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
  * its input.
  */
 function asWrite(field: GraphQLField<unknown, Context>): void {
-  const resolve = field.resolve!;
+  const { resolve } = field;
   field.resolve = (root, args, context, info) =>
     placed(["input"], async () => {
       try {
-        return await resolve(root, args, context, info);
+        return await resolve?.(root, args, context, info);
       } finally {
         context.loaders.forget();
       }

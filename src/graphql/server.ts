@@ -204,7 +204,7 @@ async function openApollo(
     documentStore: new InMemoryLRUCache<DocumentNode>({
       maxSize: MAX_CACHED_CHARACTERS,
       maxEntrySize: MAX_CACHED_DOCUMENT_CHARACTERS,
-      sizeCalculation: ({ loc }) => loc!.source.body.length,
+      sizeCalculation: ({ loc }) => loc?.source.body.length ?? 1,
     }),
     // `checks` validates: limits come before the rules of the specification, which are slow for
     // documents that exceed them.

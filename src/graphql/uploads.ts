@@ -135,15 +135,15 @@ function put(
   { field, upload }: { field: string; upload: Upload },
 ): void {
   const steps = typeof place === "string" ? place.split(".") : [];
-  const last = steps.pop();
+  const last = steps.pop() ?? "";
   let holder: JsonValue | undefined = operations;
   for (const step of steps) holder = memberOf(holder, step);
-  if (steps[0] !== "variables" || memberOf(holder, last!) !== null)
+  if (steps[0] !== "variables" || memberOf(holder, last) !== null)
     throw malformedForm(
       `The entry ${shown(field)} of the map names ${cut(JSON.stringify(place))}, where the field ` +
         "operations has no variable with the value null: name one, such as variables.file.",
     );
-  Object.defineProperty(holder, last!, { value: upload });
+  Object.defineProperty(holder, last, { value: upload });
 }
 
 const memberOf = (holder: JsonValue | undefined, name: string): JsonValue | undefined =>

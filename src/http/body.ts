@@ -16,7 +16,7 @@ import type { Deps } from "../services/deps.js";
  * still cause the form to be refused; had the file ended by then, the consumer would have stored
  * it.
  */
-export class FormEnd {
+class FormEnd {
   readonly reached: Promise<void>;
   reach!: () => void;
   fail!: (error: unknown) => void;
@@ -72,7 +72,7 @@ type BodyReader = Pick<Deps, "config" | "documents">;
 type BodyForm = "json" | "form" | "multipart" | "either" | "sparql" | "patch";
 /** What bounds a JSON body. */
 export type BodyLimit = "MAX_BODY_BYTES" | "MAX_METADATA_BYTES" | "MAX_LOGIN_BYTES";
-export interface ExpectedBody {
+interface ExpectedBody {
   form: BodyForm;
   /** `MAX_BODY_BYTES` unless the contract names another. */ limit: BodyLimit;
 }
@@ -215,16 +215,17 @@ export async function readBytes(
         if (!req.readableEnded) reject(Object.assign(new Error("aborted"), { code: "ECONNRESET" }));
       });
   });
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, size);
+  const [first] = chunks;
+  return first && chunks.length === 1 ? first : Buffer.concat(chunks, size);
 }
 
 export const mediaType = (req: IncomingMessage): string =>
-  (req.headers["content-type"] ?? "").split(";", 1)[0]!.trim().toLowerCase();
+  (req.headers["content-type"] ?? "").replace(/;.*/s, "").trim().toLowerCase();
 const URL_ENCODED = "application/x-www-form-urlencoded";
 const FORM_DATA = "multipart/form-data";
 const SPARQL_QUERY = "application/sparql-query";
 /** RFC 7396 and RFC 6902. */
-export const MERGE_PATCH = "application/merge-patch+json";
+const MERGE_PATCH = "application/merge-patch+json";
 export const JSON_PATCH = "application/json-patch+json";
 /** The media types of patches, as the header of that name lists them (RFC 5789, section 3.1). */
 export const ACCEPT_PATCH = `${MERGE_PATCH}, ${JSON_PATCH}, application/json`;
@@ -373,7 +374,7 @@ export interface UploadedFile {
   mediaType: string;
 }
 
-export interface FormFields {
+interface FormFields {
   /** Accepted names of the file part, any when absent; errors show the first. */
   file?: readonly string[];
   /** Names of parts that are read into memory, as text or as a file of any type. */
@@ -383,7 +384,7 @@ export interface FormFields {
 }
 
 /** A form that has arrived. */
-export interface ReceivedForm<T> {
+interface ReceivedForm<T> {
   texts: ReadonlyMap<string, Uint8Array>;
   /** The result of the file; absent when there was none. */
   file?: { taken: T };

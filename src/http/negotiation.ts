@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { invalid, ServiceError } from "../errors.js";
 import { fullType, type RecordFormat } from "../services/formats/format.js";
 import { FORMATS } from "../services/formats/table.js";
+import { ownValue } from "../own.js";
 
 /** True when If-None-Match names this representation (weak comparison, RFC 9110 section 13.1.2). */
 export function notModified(req: IncomingMessage, etag: string): boolean {
@@ -162,7 +163,8 @@ export function negotiate(
 
 /** The form that `?format=` names. @throws ValidationError for an unknown name */
 export function formatNamed<F>(name: string, names: Readonly<Record<string, F>>): F {
-  if (Object.hasOwn(names, name)) return names[name]!;
+  const found = ownValue(names, name);
+  if (found !== undefined) return found;
   const expected = Object.keys(names)
     .map((known) => `'${known}'`)
     .join(", ");

@@ -140,7 +140,7 @@ export function sendBytes(
 /**
  * Sends content as it is. A text is sent in one chunk with the headers; bytes are a second chunk.
  */
-export function sendPlain(
+function sendPlain(
   req: IncomingMessage,
   res: ServerResponse,
   content: Uint8Array | string,
@@ -288,7 +288,7 @@ export interface ServerEvent {
   data: string;
 }
 
-export interface StreamLimits {
+interface StreamLimits {
   /** Bound MAX_EVENT_STREAMS. */
   most: number;
   /** Bound EVENT_HEARTBEAT in ms. */

@@ -203,8 +203,8 @@ export function slug(text: string): string {
 export function checkCharacter(identifier: string): string {
   let sum = 0;
   for (let position = 0; position < identifier.length; position++)
-    sum += (position + 1) * Math.max(0, BETANUMERIC.indexOf(identifier[position]!));
-  return BETANUMERIC[sum % BETANUMERIC.length]!;
+    sum += (position + 1) * Math.max(0, BETANUMERIC.indexOf(identifier.charAt(position)));
+  return BETANUMERIC.charAt(sum % BETANUMERIC.length);
 }
 
 /** A new identifier `ark:<naan>/<kind>-<slug of the name>-<random with check character>`. */
@@ -219,11 +219,12 @@ export function mintArk(naan: string, kind: string, name: string | null): Ark {
 
 /** Whether {@link mintArk} made an identifier of this kind: by its form and its check character. */
 export function isMinted(ark: string, kind: string): boolean {
-  const match = /^ark:(.+)(.)$/.exec(ark);
-  if (!match || !match[1]!.slice(match[1]!.indexOf("/") + 1).startsWith(`${kind}-`)) return false;
+  const [, body, check] = /^ark:(.+)(.)$/.exec(ark) ?? [];
   return (
-    new RegExp(`-[${BETANUMERIC}]{${RANDOM_LENGTH}}$`).test(match[1]!) &&
-    checkCharacter(match[1]!) === match[2]
+    body !== undefined &&
+    body.slice(body.indexOf("/") + 1).startsWith(`${kind}-`) &&
+    new RegExp(`-[${BETANUMERIC}]{${RANDOM_LENGTH}}$`).test(body) &&
+    checkCharacter(body) === check
   );
 }
 
@@ -261,7 +262,7 @@ export function claimableArk(text: string): Ark | string {
   const hidden = HIDDEN_OR_BLANK.exec(text) ?? HIDDEN.exec(decodedEscapes(text));
   if (hidden)
     return (
-      `the identifier holds ${named(hidden[0])}, which is invisible or changes the order of ` +
+      `the identifier holds ${codePointName(hidden[0])}, which is invisible or changes the order of ` +
       "text; leave it out"
     );
   const ark = parseArk(text);
@@ -309,8 +310,8 @@ export function keysAbove(key: string): string[] {
 }
 
 /** `U+202E`: a message that holds the character itself would have the effect that it warns of. */
-const named = (character: string): string =>
-  `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
+export const codePointName = (character: string): string =>
+  `U+${Number(character.codePointAt(0)).toString(16).toUpperCase().padStart(4, "0")}`;
 
 /** Escapes that are no text stay as they are, each run of them by itself. */
 function decodedEscapes(text: string): string {

@@ -174,7 +174,7 @@ export class EntityIds {
  */
 function unlikeOperation(path: string): string {
   const last = path.lastIndexOf("/") + 1;
-  return isOperation(arkKey(path)) && /[a-zA-Z]/.test(path[last]!)
+  return isOperation(arkKey(path)) && /[a-zA-Z]/.test(path.charAt(last))
     ? `${path.slice(0, last)}%${path.charCodeAt(last).toString(16).toUpperCase()}${path.slice(last + 1)}`
     : path;
 }

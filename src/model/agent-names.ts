@@ -244,7 +244,7 @@ const withoutRemarks = (text: string): string =>
     .trim();
 
 /** A name as it is written, of a text that may hold markup; null where it names nothing. */
-export function nameIn(text: string): string | null {
+function nameIn(text: string): string | null {
   const name = withoutRemarks(text);
   return name === "" || isIdentifier(name) ? null : name;
 }
@@ -338,7 +338,7 @@ function splitNames(text: string): string[] {
       text.matchAll(
         /([^,]{2,60}),\s*((?:\p{Lu}\p{M}*\.?[\s-]?){1,4})(?:,?\s*(?:&|and)\s+|,\s*|$)/gu,
       ),
-      ([, family, given]) => `${family!.trim()}, ${given!.trim()}`,
+      ([, family = "", given = ""]) => `${family.trim()}, ${given.trim()}`,
     );
     if (found.every(isPerson)) return found;
   }
@@ -354,9 +354,14 @@ function splitNames(text: string): string[] {
   if (listed.length < 2 || !listed.every((one) => isPerson(one) || isVancouver(one))) return [text];
   if (listed.length > 2 || joined.length > 1) return listed;
   // Two names, or a family name of several words and its given names.
-  const known = listed.map((one) => isGivenName(one.split(/\s+/)[0]!));
+  const known = listed.map((one) => isGivenName(firstWord(one)));
   return (known[0] && known[1]) || listed.every((one) => isVancouver(one)) ? listed : [text];
 }
+
+/** The first word of a text, and the first or last of some words; empty where there is none. */
+const firstWord = (text: string): string => text.replace(/\s.*/s, "");
+const firstOf = ([first = ""]: readonly string[]): string => first;
+const lastOf = (words: readonly string[]): string => words.at(-1) ?? "";
 
 const isGivenName = (word: string): boolean =>
   isInitial(word) || word.split(/[-‐]/).some((part) => GIVEN_NAMES.has(bare(part)));
@@ -371,7 +376,7 @@ function looksLikeOrganization(name: string): boolean {
     .replace(/(?<=\S\s)\([^()]*\)/g, "")
     .split(/[\s,/()]+/)
     .filter((word) => word !== "");
-  const last = words.at(-1) ?? "";
+  const last = lastOf(words);
   // Two capitals may be initials: `Smith AG`.
   if (
     words.length > 1 &&
@@ -412,12 +417,12 @@ type Parts = Required<Pick<AgentName, "given" | "family">> & Pick<AgentName, "su
 function partsOfCjk(name: string): Parts | undefined {
   const words = name.split(/[\s、,，]+/);
   const [family, given] = words;
-  const isName = (word: string | undefined, most: number): boolean =>
+  const isName = (word: string | undefined, most: number): word is string =>
     word !== undefined &&
     Array.from(word).length <= most &&
     /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}々ー]+$/u.test(word);
   return words.length === 2 && isName(family, 4) && isName(given, 4)
-    ? { family: family!, given: given! }
+    ? { family, given }
     : undefined;
 }
 
@@ -426,7 +431,7 @@ function partsOf(name: string, isPerson: boolean): Parts | undefined {
   // `Jane Doe, PhD`, `Martin Luther King, Jr.`
   let suffix: string | undefined;
   while (pieces.length > 1) {
-    const last = pieces.at(-1)!;
+    const last = lastOf(pieces);
     if (GENERATIONS.test(last)) suffix = last;
     else if (!last.split(/\s+/).every((word) => CREDENTIALS.test(word))) break;
     pieces.pop();
@@ -437,14 +442,15 @@ function partsOf(name: string, isPerson: boolean): Parts | undefined {
     return inverted && { ...inverted, ...more };
   }
   if (pieces.length !== 1) return undefined;
-  const words = pieces[0]!.split(/\s+/);
+  const words = firstOf(pieces).split(/\s+/);
   const titled = words.length;
-  while (words.length > 1 && HONORIFICS.has(words[0]!.toLowerCase())) words.shift();
+  while (words.length > 1 && HONORIFICS.has(firstOf(words).toLowerCase())) words.shift();
   const hasTitle = words.length < titled;
-  while (words.length > 2 && CREDENTIALS.test(words.at(-1)!) && !isInitial(words.at(-1)!))
+  while (words.length > 2 && CREDENTIALS.test(lastOf(words)) && !isInitial(lastOf(words)))
     words.pop();
-  if (words.length > 2 && GENERATIONS.test(words.at(-1)!) && !/^[IV]$/.test(words.at(-1)!)) {
-    more.suffix = words.pop()!;
+  if (words.length > 2 && GENERATIONS.test(lastOf(words)) && !/^[IV]$/.test(lastOf(words))) {
+    more.suffix = lastOf(words);
+    words.pop();
   }
   const found = orderedParts(
     words,
@@ -467,7 +473,7 @@ function invertedParts([family, given]: [string, string]): Parts | undefined {
       (word, index) =>
         isInitials(word) || isNameWord(word) || (index > 0 && PARTICLES.has(word.toLowerCase())),
     ) &&
-    (isInitials(givens[0]!) || isNameWord(givens[0]!));
+    (isInitials(firstOf(givens)) || isNameWord(firstOf(givens)));
   const [families, count] = [family.split(/\s+/).length, givens.length];
   if (!isFamily || !isGiven || families > 4 || count > 4) return undefined;
   if (
@@ -481,8 +487,8 @@ function invertedParts([family, given]: [string, string]): Parts | undefined {
   const isDoubtful =
     families > 1 &&
     second > 1 &&
-    !PARTICLES.has(family.split(/\s+/)[0]!.toLowerCase()) &&
-    (isGivenName(family.split(/\s+/)[0]!) || !isGivenName(givens[0]!));
+    !PARTICLES.has(firstWord(family).toLowerCase()) &&
+    (isGivenName(firstWord(family)) || !isGivenName(firstOf(givens)));
   return isDoubtful ? undefined : { family, given };
 }
 
@@ -496,7 +502,7 @@ function orderedParts(
   isWestern: boolean,
 ): Parts | undefined {
   if (words.length < 2 || words.length > 7) return undefined;
-  const last = words.at(-1)!;
+  const last = lastOf(words);
   if (/^\p{Lu}{1,3}$/u.test(last) && words.length < 5)
     return familyThenInitials(words.slice(0, -1), last);
   const first = startOfFamily(words);
@@ -509,7 +515,7 @@ function orderedParts(
   const hasParticle = families.length > 1;
   const isCertain = hasParticle || isWestern || isMarked || isKnownOrder(givens, full, last);
   if (!isCertain || full.length > 2) return undefined;
-  if (!hasParticle && FAMILY_FIRST.has(bare(givens[0]!)) && !isGivenName(givens[0]!))
+  if (!hasParticle && FAMILY_FIRST.has(bare(firstOf(givens))) && !isGivenName(firstOf(givens)))
     return undefined;
   return { given: givens.join(" "), family: families.join(" ") };
 }
@@ -518,7 +524,7 @@ function orderedParts(
 const marksFamily = (givens: readonly string[], last: string): boolean =>
   /^\p{Lu}[\p{Lu}'’-]{2,}$/u.test(last) &&
   givens.every((word) => /^\p{Lu}[\p{Ll}\p{M}-]/u.test(word)) &&
-  isGivenName(givens[0]!);
+  isGivenName(firstOf(givens));
 
 /** `Lovelace A`, `van der Berg AB`. */
 function familyThenInitials(family: readonly string[], initials: string): Parts | undefined {
@@ -533,8 +539,8 @@ function familyThenInitials(family: readonly string[], initials: string): Parts 
 function startOfFamily(words: readonly string[]): number {
   let first = words.length - 1;
   for (; first > 1; first--) {
-    const before = words[first - 1]!;
-    if (!PARTICLES.has(before.toLowerCase()) || isInitial(before)) break;
+    const before = words[first - 1];
+    if (before === undefined || !PARTICLES.has(before.toLowerCase()) || isInitial(before)) break;
   }
   return first;
 }
@@ -545,7 +551,7 @@ function hasOtherWords(words: readonly string[], isPerson: boolean): boolean {
     words.slice(1).some((word) => UNCERTAIN_PARTICLES.has(bare(word)) && !isInitial(word)) ||
     words.some((word) => JOINING.has(word)) ||
     (!isPerson && words.some((word) => DOUBTFUL.has(bare(word)))) ||
-    /d[oó]ttir$/i.test(words.at(-1)!)
+    /d[oó]ttir$/i.test(lastOf(words))
   );
 }
 
@@ -556,7 +562,8 @@ function hasOtherWords(words: readonly string[], isPerson: boolean): boolean {
  */
 function isKnownOrder(givens: readonly string[], full: readonly string[], last: string): boolean {
   if (full.length === 0) return true;
-  const isOnlyGiven = givens.length === 1 || isInitial(givens.at(-1)!) || isInitial(givens[0]!);
+  const isOnlyGiven =
+    givens.length === 1 || isInitial(lastOf(givens)) || isInitial(firstOf(givens));
   if (full.length === 1 && isOnlyGiven) return true;
   return full.every(isGivenName) && !IBERIAN.test(last);
 }

@@ -42,7 +42,7 @@ const used = (what: string, predicate: string, inverse: string[] = []): Connecti
 });
 
 /** Provenance and containment, of what may be data and activity alike. */
-export const PROVENANCE_CONNECTIONS: Readonly<Record<string, Connection>> = {
+const PROVENANCE_CONNECTIONS = {
   generatedBy: {
     description: "Activities that generated this.",
     out: ["evi:generatedBy"],
@@ -85,10 +85,12 @@ export const PROVENANCE_CONNECTIONS: Readonly<Record<string, Connection>> = {
     out: ["schema:distribution"],
     in: ["schema:encodesCreativeWork"],
   },
-};
+} satisfies Readonly<Record<string, Connection>>;
 
-const connectionsNamed = (...names: string[]): Readonly<Record<string, Connection>> =>
-  Object.fromEntries(names.map((name) => [name, PROVENANCE_CONNECTIONS[name]!]));
+const connectionsNamed = (
+  ...names: (keyof typeof PROVENANCE_CONNECTIONS)[]
+): Readonly<Record<string, Connection>> =>
+  Object.fromEntries(names.map((name) => [name, PROVENANCE_CONNECTIONS[name]]));
 /** Of things, which activities use and generate. */
 const THING_CONNECTIONS = connectionsNamed(
   "generatedBy",

@@ -45,7 +45,7 @@ export interface Field {
 }
 
 /** `types` is the string of an `@type`; `list` an array of anything. */
-export type JsonType =
+type JsonType =
   "string" | "stringList" | "stringOrList" | "list" | "object" | "stringMap" | "boolean" | "types";
 export type JsonValue =
   string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };

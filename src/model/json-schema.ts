@@ -3,7 +3,7 @@ import type { Field, JsonObject, JsonValue } from "./field.js";
 import type { Kind } from "./kind.js";
 
 /** A JSON Schema of the 2020-12 dialect. */
-export type JsonSchema = { [keyword: string]: JsonValue };
+type JsonSchema = { [keyword: string]: JsonValue };
 
 /**
  * What an ARK-typed field must contain. Searched unanchored as the contract's `ark[0-9]{5}/.*` is,
@@ -65,7 +65,7 @@ function objectSchema(kind: Kind, properties: JsonObject, required: string[]): J
 }
 
 /** Schema of one field's value. */
-export function fieldSchema(field: Field): JsonSchema {
+function fieldSchema(field: Field): JsonSchema {
   return {
     description: field.description,
     ...typeSchema(field),

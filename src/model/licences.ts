@@ -81,7 +81,8 @@ function spdxName(text: string): string | undefined {
   // Variants of the BSD licences have names of their own.
   const [, bsd, variant = ""] = /^(BSD-\d-Clause)(-.+)?$/i.exec(text) ?? [];
   return (
-    (bsd ?? text).toUpperCase().replace(PARTS, (part) => CASED.get(part.toLowerCase())!) + variant
+    (bsd ?? text).toUpperCase().replace(PARTS, (part) => CASED.get(part.toLowerCase()) ?? part) +
+    variant
   );
 }
 

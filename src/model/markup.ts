@@ -35,7 +35,7 @@ const escaping = (characters: RegExp) => (text: string) =>
   text
     .toWellFormed()
     .replace(NOT_IN_XML, "")
-    .replace(characters, (character) => REFERENCES[character]!);
+    .replace(characters, (character) => REFERENCES[character] ?? character);
 
 /** Text of an XML element. */
 export const xmlText = escaping(/[&<>\r]/g);

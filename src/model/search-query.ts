@@ -12,7 +12,7 @@
  */
 
 /** Fields that a part of a query may name. */
-export type QueryField = "name" | "keywords" | "description";
+type QueryField = "name" | "keywords" | "description";
 
 /** A part of a query that is more than a plain word. */
 export interface QueryTerm {
@@ -123,8 +123,9 @@ class Reading {
   term(words: string[], star: boolean, field: QueryField | undefined, isExcluded: boolean): void {
     const prefix = star && ++this.#prefixes <= MAX_PREFIXES;
     const to = isExcluded ? this.#excluded : this.#terms;
-    if (!isExcluded && !prefix && field === undefined && words.length === 1)
-      return this.word(words[0]!);
+    const [word] = words;
+    if (word !== undefined && words.length === 1 && !isExcluded && !prefix && field === undefined)
+      return this.word(word);
     if (to.size >= MAX_TERMS) return;
     const term: QueryTerm = { words: words.slice(0, MAX_WORDS_OF_PHRASE), prefix };
     if (words.length > MAX_WORDS_OF_PHRASE) term.prefix = false;
@@ -180,18 +181,18 @@ export function parseQuery(text: string): SearchTerms {
   let quotesLeft = true;
   let at = 0;
   while (at < text.length) {
-    const character = text[at]!;
+    const character = text.charAt(at);
     if (OPENING.test(character)) {
       at++;
       continue;
     }
-    const isStart = at === 0 || OPENING.test(text[at - 1]!);
+    const isStart = at === 0 || OPENING.test(text.charAt(at - 1));
     // A hyphen within a word or before a blank excludes nothing.
     const isExcluded = isStart && character === "-" && /^[^\s-]/.test(text.slice(at + 1, at + 2));
     if (isExcluded) at++;
     const { field, end: start } = isStart ? fieldAt(text, at) : { end: at };
     at = start;
-    if (QUOTE.test(text[at]!)) {
+    if (QUOTE.test(text.charAt(at))) {
       QUOTES.lastIndex = ++at;
       const closing = quotesLeft && (isStart || isExcluded) ? QUOTES.exec(text) : null;
       if (closing !== null) {

@@ -21,7 +21,7 @@ export function findBadString(value: unknown): (string | number)[] | undefined {
       open.pop();
       continue;
     }
-    const key = frame.keys ? frame.keys[frame.done]! : frame.done;
+    const key = frame.keys?.[frame.done] ?? frame.done;
     frame.done++;
     const member = (frame.holder as Record<string | number, unknown>)[key];
     if ((frame.keys && isBad(key as string)) || (typeof member === "string" && isBad(member)))
@@ -50,7 +50,7 @@ function enter(open: Frame[], value: unknown): void {
 }
 
 function placeOf(open: readonly Frame[]): (string | number)[] {
-  return open.map((frame) => (frame.keys ? frame.keys[frame.done - 1]! : frame.done - 1));
+  return open.map((frame) => frame.keys?.[frame.done - 1] ?? frame.done - 1);
 }
 
 /**
@@ -72,5 +72,5 @@ export const withoutInvisible = (text: string): string => text.replace(INVISIBLE
 /** The first such character of a name, as `U+202E`. */
 export function invisibleIn(name: string): string | undefined {
   const at = name.search(INVISIBLE);
-  return at < 0 ? undefined : codePoint(name[at]!);
+  return at < 0 ? undefined : codePoint(name.charAt(at));
 }

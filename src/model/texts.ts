@@ -127,7 +127,7 @@ export function withoutTags(text: string): string {
   if (!text.includes("<")) return text;
   const plain = withoutSilent(text).replace(DECLARATION, " ");
   const closed = new Set(
-    Array.from(plain.matchAll(/<\/([a-zA-Z][\w:]*)\s*>/g), ([, name]) => name!.toLowerCase()),
+    Array.from(plain.matchAll(/<\/([a-zA-Z][\w:]*)\s*>/g), ([, name]) => name?.toLowerCase()),
   );
   return plain.replace(TAG, (tag, slash: string, written: string, attributes: string) => {
     const name = written.toLowerCase();

@@ -140,7 +140,7 @@ const characters = (count: number): string => `${count} character${count === 1 ?
 function codePoints(text: string, enough: number): number {
   let count = 0;
   for (let at = 0; at < text.length && count < enough; count++)
-    at += text.codePointAt(at)! > 0xffff ? 2 : 1;
+    at += Number(text.codePointAt(at)) > 0xffff ? 2 : 1;
   return count;
 }
 
@@ -161,13 +161,13 @@ const validators = new Map<Kind, ValidateFunction>();
 function validatorOf(kind: Kind): ValidateFunction {
   let validator = validators.get(kind);
   if (!validator) {
-    const dates = Object.keys(kind.fields).filter((name) => !kind.loose && kind.fields[name]!.date);
+    const dates = kind.loose ? [] : Object.entries(kind.fields).filter(([, { date }]) => date);
     const day = { type: ["string", "null"], format: "existing-day" };
     const unpublished = {
       type: "object",
       properties: {
         "@id": { type: "string" },
-        ...Object.fromEntries(dates.map((name) => [name, day])),
+        ...Object.fromEntries(dates.map(([name]) => [name, day])),
       },
     };
     validator = ajv.compile({ allOf: [inputSchema(kind), unpublished] });

@@ -40,18 +40,17 @@ const MAX_PLACES = 3;
 /** Longer words have no other forms. */
 const LONGEST = 40;
 
-const GREEK_NAMES = (
+const GREEK_NAMES =
   "α alpha β beta γ gamma δ delta ε epsilon ζ zeta η eta θ theta ι iota κ kappa λ lambda μ mu " +
-  "ν nu ξ xi ο omicron π pi ρ rho σ sigma τ tau υ upsilon φ phi χ chi ψ psi ω omega"
-).split(" ");
+  "ν nu ξ xi ο omicron π pi ρ rho σ sigma τ tau υ upsilon φ phi χ chi ψ psi ω omega";
 /** Each letter and its name, in place of each other. */
-const GREEK = new Map(
-  GREEK_NAMES.map((word, index) => [word, GREEK_NAMES[index % 2 === 0 ? index + 1 : index - 1]!]),
-);
+const GREEK = new Map<string, string>();
+for (const [, letter = "", name = ""] of GREEK_NAMES.matchAll(/(\S+) (\S+)/g))
+  GREEK.set(letter, name).set(name, letter);
 /** A unit of a millionth: "uM" is typed for "µM", which has two code points. */
-const MILLIONTH = /^[u\u00B5\u03BC](m|l|g|s|a|v|w|f|h|j|ci|sv|gy|mol|mols|mole|moles)$/;
+const MILLIONTH = /^[u\u00B5\u03BC](?:m|l|g|s|a|v|w|f|h|j|ci|sv|gy|mol|mols|mole|moles)$/;
 /** Latin letters, then a Greek one: "tnfα". */
-const ENDS_GREEK = /^([a-z0-9]+)([α-ω])$/;
+const ENDS_GREEK = /^[a-z0-9]+[α-ω]$/;
 
 function respelt(word: string): string[] {
   if (word.length < SHORTEST_RESPELT) return [];
@@ -70,12 +69,12 @@ export function formsOf(word: string): string[][] {
   if (word.length > LONGEST) return [];
   const greek = GREEK.get(word);
   const forms: string[][] = greek === undefined ? [] : [[greek]];
-  const unit = MILLIONTH.exec(word);
-  if (unit) forms.push(["u" + unit[1]!], ["\u00B5" + unit[1]!], ["\u03BC" + unit[1]!]);
-  const ending = ENDS_GREEK.exec(word);
-  if (ending) {
-    const name = GREEK.get(ending[2]!) ?? ending[2]!;
-    forms.push([ending[1]! + name], [ending[1]!, name], [ending[1]!, ending[2]!]);
+  const unit = MILLIONTH.test(word);
+  if (unit) for (const micro of ["u", "\u00B5", "\u03BC"]) forms.push([micro + word.slice(1)]);
+  if (ENDS_GREEK.test(word)) {
+    const [latin, letter] = [word.slice(0, -1), word.slice(-1)];
+    const name = GREEK.get(letter) ?? letter;
+    forms.push([latin + name], [latin, name], [latin, letter]);
   }
   const parts = word.match(/\p{N}+|[^\p{N}]+/gu) ?? [];
   if (parts.length === 2 || parts.length === 3) forms.push([...parts]);

@@ -98,12 +98,10 @@ export function eachUnknownContext(
   pointer = "",
 ): void {
   if (Array.isArray(document)) {
-    for (let index = 0; index < document.length; index++)
-      if (typeof document[index] === "object")
-        eachUnknownContext(document[index]!, report, `${pointer}/${index}`);
+    for (const [index, item] of document.entries())
+      if (typeof item === "object") eachUnknownContext(item, report, `${pointer}/${index}`);
   } else if (typeof document === "object" && document !== null) {
-    for (const key in document) {
-      const value = document[key]!;
+    for (const [key, value] of Object.entries(document)) {
       const place = pointer + step(key);
       if (key === "@context") eachUnknownIn(value, (url) => report(url, place));
       // A value (JSON-LD 1.1, section 9.5) holds no contexts, whatever the names of its keys are.

@@ -289,9 +289,8 @@ export function plainExpansion(document: JsonObject, terms: JsonObject): Expande
   if (!isOwnContext(context)) return undefined;
   const node: Record<string, unknown> = {};
   // In the processor's order, which is that of links.
-  for (const name of Object.keys(document).sort()) {
+  for (const [name, value] of Object.entries(document).sort(([a], [b]) => (a < b ? -1 : 1))) {
     if (name === "@id" || name === "@context") continue;
-    const value = document[name]!;
     if (name === "@type") {
       const types = typesOf(value, context, terms);
       if (!types) return undefined;
@@ -316,12 +315,13 @@ export function plainExpansion(document: JsonObject, terms: JsonObject): Expande
 function typesOf(value: JsonValue, context: JsonObject, terms: JsonObject): string[] | undefined {
   const types: string[] = [];
   for (const type of Array.isArray(value) ? value : [value]) {
-    const match =
-      typeof type === "string" && !Object.hasOwn(terms, type) && !Object.hasOwn(context, type)
+    const [, prefix, name] =
+      (typeof type === "string" && !Object.hasOwn(terms, type) && !Object.hasOwn(context, type)
         ? TYPE_NAME.exec(type)
-        : null;
-    if (!match || (match[1] !== undefined && !Object.hasOwn(context, match[1]))) return undefined;
-    types.push((match[1] === undefined ? VOCABULARY : EVI) + match[2]!);
+        : null) ?? [];
+    if (name === undefined || (prefix !== undefined && !Object.hasOwn(context, prefix)))
+      return undefined;
+    types.push((prefix === undefined ? VOCABULARY : EVI) + name);
   }
   return types;
 }

@@ -1,7 +1,13 @@
 import jsonld from "jsonld";
-import { expandCurie, isObject, type JsonObject, type JsonValue } from "../model/field.js";
+import {
+  expandCurie,
+  type Field,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+} from "../model/field.js";
 import { step } from "../model/json/pointer.js";
-import { isPublic, type KindName, publicView } from "../model/kind.js";
+import { isPublic, type Kind, type KindName, publicView } from "../model/kind.js";
 import { KINDS } from "../model/kinds.js";
 import {
   BoundedContexts,
@@ -21,6 +27,7 @@ import {
   type RecordGraph,
 } from "./emit.js";
 import { FALLBACK_VOCABULARY, Properties, predicateOf, safeIri } from "./terms.js";
+import { ownValue } from "../own.js";
 
 const FALLBACK: JsonObject = { "@vocab": FALLBACK_VOCABULARY };
 
@@ -168,26 +175,32 @@ function members(
   );
 }
 
+const declaredIn = (fields: Kind["fields"]): [string, Field][] =>
+  Object.entries(fields).filter(([name, field]) => !name.startsWith("@") && isPublic(field));
+
+function termsOf({ fields }: Kind): JsonObject {
+  const terms: JsonObject = {};
+  for (const [name, field] of declaredIn(fields))
+    terms[name] = {
+      "@id": expandCurie(field.term),
+      ...(field.json === "object" || field.json === "list" ? { "@type": "@json" } : {}),
+    };
+  return terms;
+}
+
 const FALLBACK_CONTEXT = { "@vocab": FALLBACK_VOCABULARY };
 /**
  * Terms of a kind's declared fields: they mean what the model says, whatever the document's context
  * maps them to.
  */
-const declaredContext = new Map<KindName, JsonObject>();
+const declaredContext = Object.fromEntries(
+  Object.values(KINDS).map((kind) => [kind.name, termsOf(kind)]),
+) as Record<KindName, JsonObject>;
 /** Properties whose text may be an ARK, over all kinds. */
 const references = new Set<string>();
-for (const kind of Object.values(KINDS)) {
-  const terms: JsonObject = {};
-  for (const [name, field] of Object.entries(kind.fields)) {
-    if (name.startsWith("@") || !isPublic(field)) continue;
-    terms[name] = {
-      "@id": expandCurie(field.term),
-      ...(field.json === "object" || field.json === "list" ? { "@type": "@json" } : {}),
-    };
+for (const { fields } of Object.values(KINDS))
+  for (const [, field] of declaredIn(fields))
     if (field.ark || field.link) references.add(expandCurie(field.term));
-  }
-  declaredContext.set(kind.name, terms);
-}
 for (const name of [
   "hasPart",
   "isPartOf",
@@ -211,9 +224,7 @@ const SAME_AS = predicateOf(expandCurie("schema:sameAs"));
  */
 export async function graphOf(input: GraphInput): Promise<RecordGraph> {
   const shown = shownOf(input);
-  const plain = input.fromCrate
-    ? undefined
-    : plainExpansion(shown, declaredContext.get(input.kind)!);
+  const plain = input.fromCrate ? undefined : plainExpansion(shown, declaredContext[input.kind]);
   if (plain) return emit(input, [plain]);
   const { "@context": context, ...stated } = bodyOf(input, shown);
   const body = { ...stated, "@id": SELF };
@@ -282,7 +293,7 @@ export function boundedGraphs(
  * The fault of a list of contexts, applied one after the other.
  * @throws ContextLimit
  */
-export async function contextProblem(
+async function contextProblem(
   contexts: JsonValue[],
   bounded: BoundedContexts,
 ): Promise<JsonLdError | undefined> {
@@ -336,11 +347,10 @@ function shownOf(input: GraphInput): JsonObject {
 function bodyOf(input: GraphInput, shown = shownOf(input)): JsonObject {
   const { fields } = KINDS[input.kind];
   const { "@id": _id, ...stated } = shown;
-  const isLiteral = (key: string) =>
-    !input.fromCrate &&
-    key !== "@context" &&
-    Object.hasOwn(fields, key) &&
-    (fields[key]!.json === "object" || fields[key]!.json === "list");
+  const isLiteral = (key: string) => {
+    const field = input.fromCrate || key === "@context" ? undefined : ownValue(fields, key);
+    return field?.json === "object" || field?.json === "list";
+  };
   return keepAll(stated, isLiteral);
 }
 
@@ -367,7 +377,7 @@ async function expandDeclared(
   bounded?: BoundedContexts,
 ): Promise<Expanded[]> {
   try {
-    return await expand(body, [...contexts, declaredContext.get(kind)!], bounded);
+    return await expand(body, [...contexts, declaredContext[kind]], bounded);
   } catch (error) {
     // A context with protected terms (JSON-LD 1.1, 4.1.11) refuses to be overridden; it then stays
     // unchanged.
@@ -406,18 +416,18 @@ async function expand(
     if (bounded?.exceeded) throw bounded.exceeded;
     throw new JsonLdError(
       "The document is not valid JSON-LD: " +
-        (error as Error).message.split("\n")[0]!.slice(0, 300),
+        (error as Error).message.replace(/\n.*/s, "").slice(0, 300),
     );
   }
 }
 
 /** A definition that was left out of a context: its place, and its fault. */
-export interface DroppedTerm {
+interface DroppedTerm {
   term: string;
   pointer: string;
   message: string;
 }
-export interface SoundContext {
+interface SoundContext {
   context: JsonValue;
   dropped: DroppedTerm[];
 }
@@ -547,7 +557,8 @@ async function withoutWrong(
       if (early) [end, cause] = [middle, early];
       else sound = middle;
     }
-    drop(entries[end - 1]![0], cause.message);
+    const [term] = entries[end - 1] ?? [];
+    if (term !== undefined) drop(term, cause.message);
     sound = end;
   }
   return Object.fromEntries(Object.entries(context).filter(([term]) => !wrong.has(term)));

@@ -108,10 +108,12 @@ export class Lines {
     let text = "";
     // With the blank behind it, a subject that another one begins with comes where its whole lines
     // would.
-    for (const subject of [...this.#bySubject.keys()].sort()) {
-      const remainders = this.#bySubject.get(subject)!.sort();
-      for (let at = 0; at < remainders.length; at++)
-        if (remainders[at] !== remainders[at - 1]) text += `${subject}${remainders[at]!}\n`;
+    for (const [subject, remainders] of [...this.#bySubject].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      let before: string | undefined;
+      for (const remainder of remainders.sort()) {
+        if (remainder !== before) text += `${subject}${remainder}\n`;
+        before = remainder;
+      }
     }
     return text;
   }
@@ -124,7 +126,7 @@ export class Lines {
 }
 
 /** Canonical N-Quads text as quads. */
-export function parseNQuads(text: string): Quad[] {
+function parseNQuads(text: string): Quad[] {
   return new Parser({ format: "N-Quads" }).parse(text);
 }
 
@@ -362,11 +364,10 @@ export class Properties {
       (iri.startsWith(SCHEMA) || iri.startsWith(FALLBACK_VOCABULARY)) &&
       !ACTIVITY_SUBJECT.has(iri) &&
       iri !== BASED_ON;
-    const canonical = [evi, ...(prov === undefined ? [] : [prov])].map((curie) =>
-      predicateOf(expandCurie(curie)),
-    );
+    const own = predicateOf(expandCurie(evi));
+    const canonical = prov === undefined ? [own] : [own, predicateOf(expandCurie(prov))];
     return {
-      predicate: isEviTerm ? canonical[0]! : predicateOf(iri),
+      predicate: isEviTerm ? own : predicateOf(iri),
       refers: true,
       provenance: { canonical, support },
     };
@@ -400,8 +401,7 @@ function respelled(quads: string, spell: Spell, spellPredicate?: Spell): string 
   let changed = false;
   const lines = quads.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  for (let i = 0; i < lines.length; i++) {
-    const line = lines[i]!;
+  for (const [i, line] of lines.entries()) {
     const respelt = respellLine(line, spell, spellPredicate);
     if (respelt === line) continue;
     lines[i] = respelt;

@@ -41,8 +41,8 @@ const statements = (
   ark: string,
   subject: string | undefined,
 ): [predicate: string, url: string][] =>
-  Array.from(quads.matchAll(STATEMENT), ([, from, predicate, url, graph]) =>
-    graph === ark && (from === ark || from === subject)
-      ? ([predicate!, url!] as [string, string])
-      : undefined,
-  ).filter((found) => found !== undefined);
+  [...quads.matchAll(STATEMENT)].flatMap(([, from, predicate, url, graph]) =>
+    predicate !== undefined && url !== undefined && graph === ark && [ark, subject].includes(from)
+      ? [[predicate, url]]
+      : [],
+  );

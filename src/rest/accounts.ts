@@ -116,7 +116,7 @@ export const credentialOperations: Handlers = {
     sendJson(req, res, await credentials.create(asked, signed), { headers: NOT_STORED });
   },
   revoke_access_token: async ({ req, res, params, context }) => {
-    const id = params["token_id"]!;
+    const id = params.token_id;
     await credentials.revoke(id, signedIn(context));
     sendJson(req, res, { revoked: id }, { headers: NOT_STORED });
   },

@@ -50,6 +50,7 @@ import {
   readQuery,
   splitTarget,
   type Target,
+  type PathParameters,
 } from "./request.js";
 import { ArkRouter, rewritten } from "./router.js";
 import { computationOperations, LINEAGE_PATHS, lineageOperations } from "./runs.js";
@@ -161,7 +162,7 @@ export async function restApi(
       const caller = GIVES_TOKEN.has(operationId)
         ? null
         : await authenticator.caller(credentialsOf(req, deps));
-      const params = request.params as Record<string, string>;
+      const params = request.params as PathParameters;
       checkPath(params);
       // No address answers a browser with JSON: it learns what programs get here.
       if (page && asksForPage(req))
@@ -195,7 +196,7 @@ export async function restApi(
 
 /** @throws Error when the contract and the code differ */
 function assertBound(router: ArkRouter, handlers: Handlers): void {
-  const declared = router.getOperations().map(({ operationId }) => operationId!);
+  const declared = router.getOperations().flatMap(({ operationId }) => operationId ?? []);
   const unbound = declared.filter((id) => !(id in handlers));
   const undeclared = Object.keys(handlers).filter((id) => !router.getOperation(id));
   if (unbound.length + undeclared.length > 0)

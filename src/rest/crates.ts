@@ -20,7 +20,7 @@ import type { SubmissionView, UploadOptions } from "../services/crates/submissio
 import { rocrate } from "../services/formats/crate.js";
 import { json as jsonForm, jsonld } from "../services/formats/documents.js";
 import { askedArk } from "../services/records/find.js";
-import { listParameters } from "../services/records/list.js";
+import { pageParameters } from "../services/records/list.js";
 import { parseDocument, viewOf } from "../services/records/view.js";
 import { formatAsked, sendFormat, sendRecord } from "./record-forms.js";
 import { locationOf, viewAsked } from "./records.js";
@@ -68,10 +68,10 @@ function failure(view: SubmissionView, locOf: typeof inArchive): Error {
   const errors = view.error ?? [];
   const status = statusOfFindings(errors);
   const first = errors.find((error) => statusOfFindings([error]) === status);
-  if (status !== 422)
-    return new ServiceError(status === 413 ? "TOO_LARGE" : "DUPLICATE", first!.message, {
+  if (first && status !== 422)
+    return new ServiceError(status === 413 ? "TOO_LARGE" : "DUPLICATE", first.message, {
       submission: view,
-      code: first!.code,
+      code: first.code,
     });
   return new ValidationError(
     errors.map((error) => ({ loc: locOf(error), msg: error.message, type: error.code })),
@@ -116,7 +116,7 @@ export const crateOperations: Handlers = {
 
 const crateReads = new CrateResolver();
 const contents = new CrateContentsResolver();
-/** Default limit of a page of the summary. */
+/** Default limit of a page. */
 const DEFAULT_PAGE = 100;
 
 /**
@@ -135,19 +135,16 @@ const read: Handler = async (request) => {
 
 const summary: Handler = async (request) => {
   const { req, res, query, context } = request;
-  const { page } = listParameters({
-    limit: query["limit"] ?? String(DEFAULT_PAGE),
-    cursor: query["cursor"],
-  });
+  const page = pageParameters(query, DEFAULT_PAGE);
   const { root, counts, members, fileCount, files, next } = await crateReads.summary(
     arkOf(request),
-    page!,
+    page,
     context,
   );
   const base = context.deps.baseUrl();
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const link = next !== undefined && {
-    Link: linkToNext(request, { limit: String(page!.limit), cursor: next }),
+    Link: linkToNext(request, { limit: String(page.limit), cursor: next }),
   };
   sendJson(
     req,
@@ -184,19 +181,16 @@ const summary: Handler = async (request) => {
 
 const listFiles: Handler = async (request) => {
   const { req, res, query, context } = request;
-  const { page } = listParameters({
-    limit: query["limit"] ?? String(DEFAULT_PAGE),
-    cursor: query["cursor"],
-  });
+  const page = pageParameters(query, DEFAULT_PAGE);
   const { minSize } = query;
   const { items, next } = await contents.filesOf(
     arkOf(request),
-    { ...page!, ...(minSize === undefined ? {} : { minSize: Number(minSize) }) },
+    { ...page, ...(minSize === undefined ? {} : { minSize: Number(minSize) }) },
     context,
   );
   const link = next !== undefined && {
     Link: linkToNext(request, {
-      limit: String(page!.limit),
+      limit: String(page.limit),
       ...(minSize === undefined ? {} : { minSize }),
       cursor: next,
     }),
@@ -220,8 +214,6 @@ export const crateReadOperations: Handlers = {
 
 const crateSubmissions = new CrateResolver();
 const NO_STORE = { headers: { "Cache-Control": "no-store" } };
-/** Default limit of a page of submissions. */
-const PAGE = 100;
 /** Id of the last event: a client that reconnects with it has seen the end. */
 const LAST = "completed";
 
@@ -234,18 +226,17 @@ export function submissionOperations(streams: EventStreams): Handlers {
     list_submissions: async (request) => {
       const { req, res, query } = request;
       const context = signedIn(request.context);
-      const { limit, cursor } = query;
-      const { page } = listParameters({ limit: limit ?? String(PAGE), cursor });
-      const { items, next } = await crateSubmissions.list(page!, context);
+      const page = pageParameters(query, DEFAULT_PAGE);
+      const { items, next } = await crateSubmissions.list(page, context);
       const link = next !== undefined && {
-        Link: linkToNext(request, { limit: String(page!.limit), cursor: next }),
+        Link: linkToNext(request, { limit: String(page.limit), cursor: next }),
       };
       sendJson(req, res, items, { headers: { ...NO_STORE.headers, ...link } });
     },
     upload_status: async (request) => {
       const { req, res, params, context } = request;
       if (wantsEvents(request)) return follow(request, streams);
-      sendJson(req, res, await crateSubmissions.submission(params["submissionUUID"]!, context), {
+      sendJson(req, res, await crateSubmissions.submission(params.submissionUUID, context), {
         headers: { ...NO_STORE.headers, Vary: "Accept" },
       });
     },
@@ -253,7 +244,7 @@ export function submissionOperations(streams: EventStreams): Handlers {
       sendJson(
         req,
         res,
-        await crateSubmissions.cancel(params["submissionUUID"]!, signedIn(context)),
+        await crateSubmissions.cancel(params.submissionUUID, signedIn(context)),
         NO_STORE,
       );
     },
@@ -261,7 +252,7 @@ export function submissionOperations(streams: EventStreams): Handlers {
       sendJson(
         req,
         res,
-        await crateSubmissions.retry(params["submissionUUID"]!, signedIn(context)),
+        await crateSubmissions.retry(params.submissionUUID, signedIn(context)),
         NO_STORE,
       );
     },
@@ -276,7 +267,7 @@ async function follow(
   { req, res, params, context }: RestRequest,
   streams: EventStreams,
 ): Promise<void> {
-  const changes = await crateSubmissions.follow(params["submissionUUID"]!, signedIn(context));
+  const changes = await crateSubmissions.follow(params.submissionUUID, signedIn(context));
   if (req.headers["last-event-id"] === LAST) {
     await changes[Symbol.asyncIterator]().return?.();
     // Stops a browser's EventSource, which reconnects after every end, from reconnecting (HTML

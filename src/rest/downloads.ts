@@ -49,9 +49,9 @@ const register: Handler = async (request) => {
       ...(text ? [] : [{ loc: AT, msg: "Field required", type: "missing" }]),
       ...(form.file ? [] : [form.missing]),
     ];
-    if (problems.length > 0) throw new ValidationError(problems);
-    const document = await read(text!);
-    const file = staged!;
+    if (!text || !staged) throw new ValidationError(problems);
+    const document = await read(text);
+    const file = staged;
     staged = undefined;
     sendWritten(request, await downloads.register(document, file, context, AT));
   } finally {

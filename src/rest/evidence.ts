@@ -15,7 +15,7 @@ import {
 import { askedArk } from "../services/records/find.js";
 import { arkOf, type Handlers, linkToNext, type RestRequest } from "./request.js";
 
-type Form = "jsonld" | "json" | "svg" | "badge" | EvidenceFormat;
+type Form = "jsonld" | "json" | "svg" | "png" | "badge" | EvidenceFormat;
 /** Names of `?format=`. */
 const EVIDENCE_FORM_NAMES: Readonly<Record<Form, Form>> = {
   jsonld: "jsonld",
@@ -25,10 +25,11 @@ const EVIDENCE_FORM_NAMES: Readonly<Record<Form, Form>> = {
   dot: "dot",
   mermaid: "mermaid",
   svg: "svg",
+  png: "png",
   badge: "badge",
 };
 const JSON_TYPES = { jsonld: "application/ld+json", json: "application/json" } as const;
-/** PROV-JSON is not among them: it has no media type of its own. */
+/** PROV-JSON is not among them: it has no media type of its own. A PNG is asked for by its name. */
 const BY_TYPE: Readonly<Record<string, Form>> = {
   "application/ld+json": "jsonld",
   "application/json": "json",
@@ -72,6 +73,16 @@ async function sendBadge(request: RestRequest): Promise<void> {
   });
 }
 
+/** Sends the picture for links to the record. */
+async function sendCard(request: RestRequest): Promise<void> {
+  const { req, res, context } = request;
+  const asked = { ark: arkOf(request), ...evidenceParameters(request.query) };
+  sendBytes(req, res, await evidence.card(asked, context), {
+    type: "image/png",
+    headers: { "Cache-Control": "public, max-age=3600", Vary: "Accept" },
+  });
+}
+
 /** Sends a graph in a form other than JSON, which {@link EvidenceResolver.written} writes. */
 async function sendForm(request: RestRequest, form: EvidenceFormat): Promise<void> {
   const { req, res, query, context } = request;
@@ -92,7 +103,7 @@ function cut(request: RestRequest, { truncated, cursor }: EvidenceGraph): Record
   if (!truncated) return {};
   return {
     "X-Truncated": "true",
-    Link: linkToNext(request, { ...request.query, cursor: cursor! }),
+    Link: linkToNext(request, { ...request.query, cursor }),
   };
 }
 
@@ -104,6 +115,7 @@ export const evidenceOperations: Handlers = {
   query_evidence: async (request) => {
     const form = evidenceForm(request);
     if (form === "svg") return sendPicture(request);
+    if (form === "png") return sendCard(request);
     if (form === "badge") return sendBadge(request);
     if (form !== "jsonld" && form !== "json") return sendForm(request, form);
     const { req, res, query, context } = request;
@@ -127,7 +139,7 @@ export const evidenceOperations: Handlers = {
     sendJson(req, res, await evidence.build(asked, context), FRESH);
   },
   evidence_build_status: async ({ req, res, params, context }) => {
-    sendJson(req, res, await submissions.submission(params["submissionUUID"]!, context), FRESH);
+    sendJson(req, res, await submissions.submission(params.submissionUUID, context), FRESH);
   },
   evidence_impact: async (request) => {
     sendJson(

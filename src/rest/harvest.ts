@@ -1,6 +1,7 @@
-import { invalid } from "../errors.js";
+import { createHash } from "node:crypto";
+import { invalid, ValidationError, type ValidationItem } from "../errors.js";
 import { hasBody, readBytes } from "../http/body.js";
-import { formatNamed, preferred } from "../http/negotiation.js";
+import { formatNamed, notModified, preferred } from "../http/negotiation.js";
 import { sendBytes, sendJson, streamBytes } from "../http/reply.js";
 import {
   API_CATALOG_PROFILE,
@@ -10,8 +11,10 @@ import {
   sitemapPage,
   voidDescription,
 } from "../services/harvest/catalog.js";
+import { atomFeed } from "../services/harvest/feed.js";
 import { answerOai } from "../services/harvest/oai.js";
 import { RDF_TYPES, type RdfType, type Statements } from "../services/harvest/rdf-text.js";
+import { filterParameters } from "../services/records/select.js";
 import { type Handler, type Handlers, linkToNext, presence, type RestRequest } from "./request.js";
 
 /** `?format=` of the documents in RDF. */
@@ -65,6 +68,25 @@ export const harvestOperations: Handlers = {
   void_description: async (request) => {
     const type = rdfTypeOf(request);
     await sendRdf(request, await voidDescription(request.context.deps), type);
+  },
+  feed: async ({ req, res, query, context: { deps } }) => {
+    const problems: ValidationItem[] = [];
+    const filter = filterParameters(query, problems);
+    if (problems.length > 0) throw new ValidationError(problems);
+    const { text, ...others } = query;
+    const asked = (named: Readonly<Record<string, string | undefined>>): string => {
+      const given = Object.entries(named).filter(([, value]) => value !== undefined);
+      return given.length === 0 ? "" : `?${new URLSearchParams(given as [string, string][])}`;
+    };
+    const page = `/search${asked({ q: text, ...others })}`;
+    const answer = await atomFeed(deps, filter, { feed: `/feed${asked(query)}`, page });
+    const etag = `W/"${createHash("sha256").update(answer).digest("base64url")}"`;
+    const headers = { ETag: etag, "Cache-Control": "public, max-age=300" };
+    if (notModified(req, etag)) return void res.writeHead(304, headers).end();
+    sendBytes(req, res, Buffer.from(answer), {
+      type: "application/atom+xml; charset=utf-8",
+      headers,
+    });
   },
   api_catalog: async ({ req, res, context: { deps } }) =>
     sendJson(req, res, apiCatalog(deps), {

@@ -7,6 +7,7 @@ import { preferred } from "../http/negotiation.js";
 import { sendBytes } from "../http/reply.js";
 import { packageRoot } from "../package-root.js";
 import type { Handlers } from "./request.js";
+import { ownValue } from "../own.js";
 
 /** Files of `ontology/` that are Turtle, by the name they are served under. */
 const TURTLE: Readonly<Record<string, string>> = { evi: "evi.ttl", shapes: "shapes.ttl" };
@@ -14,11 +15,11 @@ const VOCABULARY_TYPES = ["text/turtle", "application/n-triples", "application/l
 const read = new Map<string, Promise<Buffer>>();
 
 /** A served form of a vocabulary; created once. */
-function served(name: string, format: (typeof VOCABULARY_TYPES)[number]): Promise<Buffer> {
-  const key = `${name} ${format}`;
+function served(file: string, format: (typeof VOCABULARY_TYPES)[number]): Promise<Buffer> {
+  const key = `${file} ${format}`;
   let bytes = read.get(key);
   if (!bytes) {
-    bytes = readFile(join(packageRoot, "ontology", TURTLE[name]!)).then((turtle) =>
+    bytes = readFile(join(packageRoot, "ontology", file)).then((turtle) =>
       format === "text/turtle" ? turtle : converted(turtle.toString("utf8"), format),
     );
     bytes.catch(() => read.delete(key));
@@ -42,7 +43,7 @@ async function converted(
 
 export const ontologyOperations: Handlers = {
   ontology: async ({ req, res, params }) => {
-    const name = params["name"]!;
+    const name = params.name;
     const headers = { "Cache-Control": "public, max-age=3600", Vary: "Accept" };
     if (name === "context") {
       const bytes = await readFile(join(packageRoot, "ontology", "context.jsonld"));
@@ -51,14 +52,15 @@ export const ontologyOperations: Handlers = {
         headers,
       });
     }
-    if (!Object.hasOwn(TURTLE, name))
+    const file = ownValue(TURTLE, name);
+    if (file === undefined)
       throw new ServiceError(
         "NOT_FOUND",
         "There is no vocabulary of this name; there are " +
           `${[...Object.keys(TURTLE), "context"].join(", ")}.`,
       );
     const format = preferred(req.headers.accept, VOCABULARY_TYPES);
-    sendBytes(req, res, await served(name, format), {
+    sendBytes(req, res, await served(file, format), {
       type: format.startsWith("text/") ? `${format}; charset=utf-8` : format,
       headers,
     });

@@ -182,7 +182,7 @@ export function locationOf(request: RestRequest, ark: string): string | undefine
  */
 function globalResolver({ req, params, context, path }: RestRequest): string | undefined {
   const { ARK_NAAN, GLOBAL_RESOLVER } = context.deps.config;
-  if (params["NAAN"]!.toLowerCase() === ARK_NAAN) return undefined;
+  if (params.NAAN.toLowerCase() === ARK_NAAN) return undefined;
   // Undecoded: escapes are part of the identifier, and `?info` is passed on to the other resolver
   // too.
   const { written = path, search } = splitTarget(req.url ?? "/");

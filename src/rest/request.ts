@@ -4,9 +4,25 @@ import { invalid, ServiceError, ValidationError } from "../errors.js";
 import type { Context } from "../graphql/resolvers/context.js";
 import { formFields } from "../http/body.js";
 import type { Ark } from "../identifiers/ark.js";
+import { ownValue } from "../own.js";
 import { badStringItem, findBadString } from "../model/strings.js";
 import { askedArk } from "../services/records/find.js";
 import type { Site } from "../web/site.js";
+
+/** The names of parameters in paths. An operation has those of its own path. */
+export type PathParameters = Readonly<
+  Record<
+    | "NAAN"
+    | "postfix"
+    | "download_id"
+    | "organization"
+    | "submissionUUID"
+    | "token_id"
+    | "name"
+    | "page_name",
+    string
+  >
+>;
 
 /** One request on its way to an operation. */
 export interface RestRequest {
@@ -15,7 +31,7 @@ export interface RestRequest {
   /** Decoded once, without `/api` in front and without a slash at the end. */
   readonly path: string;
   readonly operationId: string;
-  readonly params: Readonly<Record<string, string>>;
+  readonly params: PathParameters;
   /** First value of each parameter. */
   readonly query: Readonly<Record<string, string | undefined>>;
   readonly context: Context;
@@ -37,7 +53,7 @@ export const arkOf = ({ params }: RestRequest): Ark => askedArk(arkIn(params));
 
 /** The same as text. */
 const arkIn = (params: RestRequest["params"]): string =>
-  `ark:${params["NAAN"]}/${params["postfix"] ?? params["download_id"]}`;
+  `ark:${params.NAAN}/${params.postfix ?? params.download_id}`;
 
 export interface Target {
   /** As the request means it: decoded, or as written where that is a stored identifier. */
@@ -87,10 +103,10 @@ function trimmed(path: string): string {
 }
 
 /** @throws ValidationError when the path holds characters that no identifier may hold */
-export function checkPath(params: Readonly<Record<string, string>>): void {
-  const items = Object.keys(params)
-    .filter((name) => params[name]!.includes("\0"))
-    .map((name) => badStringItem(["path", name]));
+export function checkPath(params: PathParameters): void {
+  const items = Object.entries(params)
+    .filter(([, value]) => value.includes("\0"))
+    .map(([name]) => badStringItem(["path", name]));
   if (items.length > 0) throw new ValidationError(items);
 }
 
@@ -134,13 +150,14 @@ const FLAGS: Readonly<Record<string, boolean>> = {
 export function readFlag(query: RestRequest["query"], name: string): boolean {
   const value = query[name]?.toLowerCase();
   if (value === undefined) return false;
-  if (!Object.hasOwn(FLAGS, value))
+  const flag = ownValue(FLAGS, value);
+  if (flag === undefined)
     throw invalid(
       ["query", name],
       "Input should be a valid boolean, unable to interpret input",
       "bool_parsing",
     );
-  return FLAGS[value]!;
+  return flag;
 }
 
 /** A link to the next page of a list (RFC 8288): the same path with these parameters. */

@@ -109,7 +109,7 @@ const encoded = (path: string): string => path.split("/").map(encodeURIComponent
 async function isStored(deps: Deps, ark: string): Promise<boolean> {
   const asked = lookupArk(ark);
   const stored = asked === undefined ? [] : await storedUnder(deps, asked);
-  return stored.length === 1 && stored[0] === asked!.stored;
+  return stored.length === 1 && stored[0] === asked?.stored;
 }
 
 /** Whether an identifier with an escape in the name of its file is that of an undescribed file. */
@@ -141,7 +141,7 @@ export async function rewritten(
         [path, readings] = [written, asWritten];
   }
   const [record, operation] = readings;
-  const isRecord = !operation || (await isStored(deps, record!.ark));
+  const isRecord = !operation || (record !== undefined && (await isStored(deps, record.ark)));
   return {
     target: { ...target, path },
     routed: (isRecord ? record : operation)?.path ?? encoded(path),

@@ -22,7 +22,7 @@ export const computationOperations: Handlers = {
     sendJson(request.req, request.res, await computations.execute(arkOf(request), context), FRESH);
   },
   execution_status: async ({ req, res, params, context }) => {
-    sendJson(req, res, await submissions.submission(params["submissionUUID"]!, context), FRESH);
+    sendJson(req, res, await submissions.submission(params.submissionUUID, context), FRESH);
   },
 };
 

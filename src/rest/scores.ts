@@ -27,6 +27,6 @@ export const scoreOperations: Handlers = {
     sendJson(request.req, request.res, await scores.rescore(arkOf(request), context), FRESH);
   },
   rescore_status: async ({ req, res, params, context }) => {
-    sendJson(req, res, await submissions.submission(params["submissionUUID"]!, context), FRESH);
+    sendJson(req, res, await submissions.submission(params.submissionUUID, context), FRESH);
   },
 };

@@ -283,7 +283,7 @@ async function answer(
   // The event that ends the count is over for a client that has left.
   if (res.destroyed) return;
   unread.set(deps, (unread.get(deps) ?? 0) + bytes.length);
-  res.once("close", () => unread.set(deps, unread.get(deps)! - bytes.length));
+  res.once("close", () => unread.set(deps, (unread.get(deps) ?? 0) - bytes.length));
   if (bytes.length > 2 ** 20) res.setTimeout(STALLED, () => res.destroy());
   sendBytes(req, res, bytes, {
     type: contentType(type),

@@ -1,6 +1,7 @@
 import { ServiceError } from "../errors.js";
 import type { Deps } from "./deps.js";
 import { recordsAreDamaged, reportDamage } from "../log.js";
+import { getOrInsert } from "../get-or-insert.js";
 
 /** The part of every answer about the state of a node. */
 interface State {
@@ -38,8 +39,7 @@ const failing = new WeakMap<Deps, Set<string>>();
  * and hosts.
  */
 async function check(deps: Deps, name: string, ask: () => Promise<unknown>): Promise<string> {
-  let known = failing.get(deps);
-  if (!known) failing.set(deps, (known = new Set()));
+  const known = getOrInsert(failing, deps, () => new Set<string>());
   try {
     await within(deps.config.HEALTH_TIMEOUT, ask());
     if (known.delete(name)) deps.log.info({ check: name }, "a store is available again");

@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { ServiceError } from "../errors.js";
 
 /** Bytes of a value as JSON: about what it takes in memory, where it is text for the most part. */
-export const jsonSize = (value: object): number => Buffer.byteLength(JSON.stringify(value));
+const jsonSize = (value: object): number => Buffer.byteLength(JSON.stringify(value));
 
 /**
  * Values by text, up to a number of bytes in all, keys included. Those not used for longest are

@@ -5,6 +5,7 @@ interface LimitNames {
   maxRow: string;
   maxColumns: string;
   patternSeconds: string;
+  maxKeys: string;
   /** The option that states another encoding than UTF-8; none where there is no such option. */
   encoding?: string | undefined;
 }
@@ -26,6 +27,8 @@ export interface TableLimits {
    * every {@link PATTERN_BYTES_PER_SECOND} read add one, so that honest files of any size pass.
    */
   patternSeconds: number;
+  /** Values of one key that are remembered, to find those that occur twice. */
+  maxKeys: number;
   names: LimitNames;
 }
 
@@ -41,12 +44,14 @@ export const DEFAULT_LIMITS: TableLimits = {
   maxRow: 32 << 20,
   maxColumns: 250_000,
   patternSeconds: 10,
+  maxKeys: 5_000_000,
   names: {
     maxText: "--max-text",
     maxCell: "--max-cell",
     maxRow: "--max-row",
     maxColumns: "--max-columns",
     patternSeconds: "--pattern-seconds",
+    maxKeys: "--max-keys",
     encoding: "--encoding",
   },
 };

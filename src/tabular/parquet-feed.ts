@@ -9,8 +9,7 @@ import type {
   SchemaTree,
 } from "hyparquet";
 import { type TableLimits, TabularError } from "./limits.js";
-import { setCells } from "./reader/reference-feed.js";
-import type { RowFeed } from "./reader/row.js";
+import { type RowFeed, setCells } from "./reader/row.js";
 import type { TableSchema } from "./schema/table-schema.js";
 
 /** What a Parquet value would be as cells of text. */

@@ -27,8 +27,9 @@ import {
   runsPatterns,
   timeGuard,
 } from "./rules/environment.js";
+import { compileKeys, type KeyCheck, keyColumns, keyText, tooManyKeys } from "./rules/keys.js";
 import { quoted } from "./rules/notation.js";
-import { type TableSchema, unescapeSeparator } from "./schema/table-schema.js";
+import type { TableSchema } from "./schema/table-schema.js";
 
 /** Differences that are listed. */
 const LISTED = 10;
@@ -70,6 +71,8 @@ export interface CheckOptions extends TextOptions {
   /** Ends the check after so many errors; default none. */
   maxErrors?: number;
   limits?: Partial<TableLimits>;
+  /** By foreign key of the schema, the values that it may have; others are not checked. */
+  references?: ReadonlyMap<object, ReadonlySet<string>>;
   /** Called with what is no error of a row: another header, stray quotes. */
   onFinding?: (finding: TableFinding) => void;
   /** Called at intervals with the number of bytes of the source that were read. */
@@ -103,15 +106,18 @@ export function validateTable(
 ): TableCheck {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const state: GuardedWork = { property: "", bytes: 0 };
-  const separator = unescapeSeparator(schema.separator);
   return runCheck(schema, options, limits, state, async () => {
-    if (separator === "")
+    if (schema.dialect.separator === "")
       throw new TabularError(
         "SCHEMA",
         "the schema gives no separator, so no table can be checked against it",
       );
     const text = openSource(counted(source, state, options.onProgress), options);
-    return textFeed(limits.maxText === Infinity ? text : bounded(text, limits), separator, limits);
+    return textFeed(
+      limits.maxText === Infinity ? text : bounded(text, limits),
+      schema.dialect,
+      limits,
+    );
   });
 }
 
@@ -143,6 +149,40 @@ export function validateRows(
   });
 }
 
+/**
+ * The values of some columns of a table, for foreign keys to it.
+ * @throws TabularError `LIMIT` for more than `maxKeys`
+ */
+export async function readKeyValues(
+  source: AsyncIterable<Uint8Array>,
+  schema: TableSchema,
+  fields: readonly string[],
+  options: Pick<CheckOptions, "encoding" | "limits"> = {},
+): Promise<ReadonlySet<string>> {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const columns = keyColumns(schema, fields);
+  if (columns.length < fields.length)
+    throw new TabularError(
+      "SCHEMA",
+      `it has no properties ${fields.join(", ")}, which a key names`,
+    );
+  const values = new Set<string>();
+  const row = new Row();
+  const gate = new RowGate(schema.header, row, {
+    onRow: () => {
+      const text = keyText(row, columns);
+      if (text === undefined) return;
+      if (values.size >= limits.maxKeys) throw tooManyKeys(limits);
+      values.add(text);
+    },
+    encoding: options.encoding,
+    limits,
+  });
+  const feed = textFeed(openSource(source, options), schema.dialect, limits);
+  for await (const _ of feed(row, () => gate.pass(), unguarded));
+  return values;
+}
+
 function runCheck(
   schema: TableSchema,
   options: CheckOptions,
@@ -157,6 +197,8 @@ function runCheck(
     const checker = new RowChecker(schema, await loadEnvironment(schema, patterns, state), {
       strictColumns,
       maxErrors,
+      references: options.references ?? new Map(),
+      limits,
     });
     const row = new Row();
     const gate: RowGate = new RowGate(schema.header, row, {
@@ -245,6 +287,13 @@ interface Converter {
   indexError: ErrorKind;
 }
 
+interface RowOptions {
+  strictColumns: boolean;
+  maxErrors: number;
+  references: ReadonlyMap<object, ReadonlySet<string>>;
+  limits: TableLimits;
+}
+
 /** Checks one row after another and collects the errors. */
 class RowChecker implements Report {
   readonly #kinds: ErrorKind[] = [];
@@ -264,12 +313,13 @@ class RowChecker implements Report {
   /** True when no more errors are wanted. */
   full = false;
 
-  readonly #options: { strictColumns: boolean; maxErrors: number };
+  readonly #options: RowOptions;
+  readonly #keys: readonly KeyCheck[];
 
   constructor(
     schema: TableSchema,
     environment: Omit<RuleEnvironment, "kind">,
-    options: { strictColumns: boolean; maxErrors: number },
+    options: RowOptions,
   ) {
     this.#options = options;
 
@@ -304,6 +354,7 @@ class RowChecker implements Report {
         missing: kind("required", name, `${quoted(name)} is a required property`, ""),
       })),
     ].sort(byCodePoints);
+    this.#keys = compileKeys(schema, options.references, kind, options.limits);
   }
 
   /** @param firstCount columns of the file's first row */
@@ -343,6 +394,7 @@ class RowChecker implements Report {
       if (check) check.check(row, this);
       else this.violation(missing!, "", -1);
     }
+    for (const key of this.#keys) key(row, this);
   }
 
   violation(kind: ErrorKind, detail: string, column: number): void {

@@ -55,6 +55,8 @@ const TYPES: Readonly<Record<string, string>> = {
   txt: "text/plain; charset=utf-8",
 };
 const OWN_FOLDER = join(packageRoot, "src", "web", "assets");
+/** Icons that browsers and phones ask for at these paths. */
+const ICONS = ["/favicon.ico", "/apple-touch-icon.png"];
 /** No other file of the folder is served. */
 const own: ReadonlySet<string> = new Set(readdirSync(OWN_FOLDER));
 
@@ -142,7 +144,7 @@ export class SiteFiles {
   router(): Router {
     const router = Router({ caseSensitive: true, strict: true });
     return router.all(
-      ["/assets/*name", "/favicon.ico", "/robots.txt", "/.well-known/security.txt"],
+      ["/assets/*name", ...ICONS, "/robots.txt", "/.well-known/security.txt"],
       (req, res) => this.#answer(req, res, req.path),
     );
   }
@@ -156,7 +158,7 @@ export class SiteFiles {
         { Allow: "GET, HEAD" },
       );
     if (path.startsWith("/assets/")) await this.#asset(req, res, path.slice("/assets/".length));
-    else if (path === "/favicon.ico") await this.#asset(req, res, "favicon.ico");
+    else if (ICONS.includes(path)) await this.#asset(req, res, path.slice(1));
     else
       sendBytes(
         req,

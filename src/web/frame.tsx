@@ -57,8 +57,17 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
         <meta property="og:site_name" content="Arkgraph" />
         <meta property="og:url" content={base + here.split("?", 1)[0]} />
         {summary && <meta property="og:description" content={summary} />}
+        {page.image && (
+          <>
+            <meta property="og:image" content={base + page.image} />
+            <meta property="og:image:width" content="1200" />
+            <meta property="og:image:height" content="630" />
+            <meta name="twitter:card" content="summary_large_image" />
+          </>
+        )}
         {csrf && <meta name="csrf" content={csrf} />}
         <link rel="icon" href={assetUrl("arkgraph.svg")} />
+        <link rel="apple-touch-icon" href="/apple-touch-icon.png" />
         <link rel="stylesheet" href={assetUrl("arkgraph.css")} />
         {styles.map((href) => (
           <link rel="stylesheet" href={href} />

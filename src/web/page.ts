@@ -120,6 +120,8 @@ export interface Page {
   description?: string | null;
   /** What the page is about, as JSON-LD: a data block in the head, never run. */
   data?: JsonObject;
+  /** Path of a picture of 1200 × 630 pixels, which links to the page show elsewhere. */
+  image?: string;
   /** Links in the head. */
   links?: readonly { rel: string; href: string; type?: string; profile?: string; as?: string }[];
   body: ComponentChildren;

@@ -20,3 +20,16 @@ export function withQuery(
   const text = query.toString();
   return text === "" ? path : `${path}?${text}`;
 }
+
+/** The link of a page to the feed of what it lists. */
+export const feedLink = (
+  parameters: Parameters<typeof withQuery>[1],
+): { rel: string; type: string; href: string } => ({
+  rel: "alternate",
+  type: "application/atom+xml",
+  href: withQuery("/feed", parameters),
+});
+
+/** The picture that links to a record show elsewhere. */
+export const linkPicture = (id: string): string =>
+  `${recordPath(id, "evidencegraph/query")}?format=png&direction=both&depth=2&collapse=4`;

@@ -134,8 +134,13 @@ export class Site {
     this.#deps = deps;
     this.#access = access;
     const router = this.#router();
-    this.pages = (req, res, next) =>
-      req.method === "POST" || asksForPage(req) ? router(req, res, next) : next();
+    this.pages = (req, res, next) => {
+      if (req.method !== "POST" && !asksForPage(req)) return next();
+      // Slashes at the end do not count, as in REST; the router ignores one.
+      const [path, ...query] = req.url.split("?");
+      if (path!.endsWith("//")) req.url = [path!.replace(/\/+$/, "/"), ...query].join("?");
+      router(req, res, next);
+    };
   }
 
   #router(): Router {

@@ -245,6 +245,7 @@ const REST: Record<string, Row> = {
   oai_get: { outside: "a feed of what is public, the same for every caller" },
   oai_post: { outside: "a feed of what is public, the same for every caller" },
   sitemap: { outside: "a feed of what is public, the same for every caller" },
+  feed: { outside: "a feed of what is public, the same for every caller" },
   catalog: { outside: "a feed of what is public, the same for every caller" },
   void_description: { outside: "a feed of what is public, the same for every caller" },
   api_catalog: { outside: "addresses of the interfaces" },
@@ -396,10 +397,10 @@ const QUERIES: Record<string, string> = {
   accounts: "{ accounts { nodes { user { id } name email } } }",
   registryFigures: "{ registryFigures { accounts records queued running } }",
   aiReadyScore: "query ($id: ID!) { aiReadyScore(id: $id) { __typename } }",
-  origin: "query ($id: ID!) { origin(id: $id) { id sentence badge software { id name } } }",
-  impact: "query ($id: ID!) { impact(id: $id) { id total byOwner { owner name } } }",
+  origin: "query ($id: ID!) { origin(id: $id) { id sentence software { id text } } }",
+  impact: "query ($id: ID!) { impact(id: $id) { id total byOwner { owner { id } name } } }",
   evidence:
-    "query ($id: ID!) { evidence(id: $id, direction: BOTH) { document dangling svg: as(format: SVG) nodes { " +
+    "query ($id: ID!) { evidence(id: $id, direction: BOTH) { document dangling { id } svg: as(format: SVG) nodes { " +
     `${RECORD} } } }`,
   preview:
     "query ($id: ID!) { preview(id: $id) { ... on TextPreview { text } ... on NoPreview { about } } }",

@@ -29,6 +29,15 @@ describe("arkgraph", () => {
     await rm(covered, { recursive: true });
   });
 
+  test("shows the help of a command behind help, too", async () => {
+    const shown = await arkgraph(["help", "schema", "infer"]);
+    expect(shown).toEqual(await arkgraph(["schema", "infer", "--help"]));
+    expect([shown.status, shown.stdout]).toEqual([
+      0,
+      expect.stringContaining("Usage: arkgraph schema infer") as string,
+    ]);
+  });
+
   test.each(["--version", "-V"])("prints the version of its package: %s", async (flag) => {
     const { version } = JSON.parse(await readFile(join(packageRoot, "package.json"), "utf8")) as {
       version: string;

@@ -114,6 +114,27 @@ describe("schema validate reports what is no error of a row", () => {
 describe("schema infer", () => {
   it("reports stray quotes", async () => {
     await write("stray.csv", STRAY);
-    expect((await run("schema infer stray.csv")).stderr).toBe(`arkgraph: stray.csv: ${QUOTE}\n`);
+    expect((await run("schema infer stray.csv")).stderr).toBe(
+      `arkgraph: stray.csv: detected: separator ",", a header, 3 rows\narkgraph: stray.csv: ${QUOTE}\n`,
+    );
+  });
+});
+
+describe("a pattern of Python", () => {
+  it.each([
+    ["^a\\Z", "Z here: write $"],
+    ["\\Aa$", "A here: write ^"],
+  ])("%s is a finding", async (pattern, message) => {
+    const schema = schemaOf({ a: text(0, { pattern }) });
+    const { stderr } = await validate("a\n", schema);
+    expect(stderr).toContain(message);
+    expect(stderr).toContain("(PATTERN_OF_PYTHON)");
+    await write("s.json", schema);
+    expect((await run("schema check s.json")).stdout).toContain(message);
+  });
+
+  it("is none where the backslash is a character of the text", async () => {
+    const schema = schemaOf({ a: text(0, { pattern: "^a\\\\Z" }) });
+    expect((await validate("a\\Z\n", schema)).stderr).toBe("");
   });
 });

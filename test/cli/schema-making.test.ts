@@ -17,7 +17,11 @@ describe("schema infer", () => {
     const ended = await run(
       "schema infer genes.tsv --output genes.json --guid ark:59853/schema-genes",
     );
-    expect(ended).toEqual({ status: 0, stdout: "Wrote Schema: genes.json\n", stderr: "" });
+    expect(ended).toEqual({
+      status: 0,
+      stdout: "Wrote Schema: genes.json\n",
+      stderr: 'arkgraph: genes.tsv: detected: separator "\\t", a header, 2 rows\n',
+    });
     const schema = await json("genes.json");
     expect(schema).toMatchObject({
       "@id": "ark:59853/schema-genes",
@@ -35,7 +39,8 @@ describe("schema infer", () => {
       "Validation Success\n",
     );
     expect((await run("schema infer genes.tsv --output genes.json")).stderr).toBe(
-      "arkgraph: genes.json exists already: choose another name, or add --force to overwrite it\n",
+      'arkgraph: genes.tsv: detected: separator "\\t", a header, 2 rows\n' +
+        "arkgraph: genes.json exists already: choose another name, or add --force to overwrite it\n",
     );
   });
 
@@ -248,6 +253,6 @@ describe("schema infer finds the header", () => {
       stderr: expect.stringContaining("it is JSON, not a table") as string,
     });
     await write("comments.csv", "# made by x\nid,n\na,1\n");
-    expect((await run("schema infer comments.csv")).stderr).toContain("begins with #");
+    expect((await run("schema infer comments.csv")).stderr).toContain("begin with #");
   });
 });

@@ -152,7 +152,8 @@ describe("schema infer", () => {
       missingValues: ["", "NA"],
     });
     expect(stderr).toBe(
-      "arkgraph: gaps.csv: column 1 (n) is described as integer; 1 of its cells has no value " +
+      'arkgraph: gaps.csv: detected: separator ",", a header, 3 rows\n' +
+        "arkgraph: gaps.csv: column 1 (n) is described as integer; 1 of its cells has no value " +
         '("")\n' +
         "arkgraph: gaps.csv: column 2 (m) is described as number; 1 of its cells has no value " +
         '("NA")\n',

@@ -163,13 +163,14 @@ describe.skipIf(!present)("known facts about real crates", () => {
         expect(pairs).toContain(`${chain[index]} ${node}`);
 
       const { body } = await taken.registry.graphql(
-        "query ($id: ID!) { evidence(id: $id) { edges { source name target } } }",
+        "query ($id: ID!) { evidence(id: $id) { edges { source { id } name target { id } } } }",
         { id: output },
       );
       const asJsonLd = new Map<string, Json>();
       for (const { source, name, target } of body["data"].evidence.edges) {
-        const node = asJsonLd.get(source) ?? asJsonLd.set(source, { "@id": source }).get(source)!;
-        (node[name] ??= []).push({ "@id": target });
+        const node = asJsonLd.get(source.id) ?? { "@id": source.id };
+        asJsonLd.set(source.id, node);
+        (node[name] ??= []).push({ "@id": target.id });
       }
       expect(pairsIn({ "@graph": [...asJsonLd.values()] })).toEqual(pairs);
 

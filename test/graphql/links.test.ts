@@ -78,15 +78,18 @@ describe("Record.related", () => {
 describe("Record.links", () => {
   interface Links {
     links: {
+      totalCount: number;
       nodes: { predicate: string; record: Linked }[];
       pageInfo: { hasNextPage: boolean; endCursor: string };
     };
   }
-  const FIELDS = "{ nodes { predicate record { id name } } pageInfo { hasNextPage endCursor } }";
+  const FIELDS =
+    "{ totalCount nodes { predicate record { id name } } pageInfo { hasNextPage endCursor } }";
 
   test("have what the record states and what others state about it, by predicate", async () => {
     const id = `${crate}/results/embeddings.csv`;
     const { links: from } = await record<Links>(id, `links(direction: FROM) ${FIELDS}`);
+    expect(from.totalCount).toBe(from.nodes.length);
     expect(from.nodes).toContainEqual({
       predicate: "evi:derivedFrom",
       record: { id: `${crate}/images`, name: "Microscope images" },
@@ -110,6 +113,7 @@ describe("Record.links", () => {
         crate,
         `links(direction: TO, first: 3${after}) ${FIELDS}`,
       );
+      expect(links.totalCount).toBe(all.nodes.length);
       seen.push(...links.nodes);
       if (!links.pageInfo.hasNextPage) break;
       after = `, after: "${links.pageInfo.endCursor}"`;

@@ -257,7 +257,7 @@ describe("a page", () => {
     };
     for (const [field, selection, count] of [
       ["records", "id kind", 7],
-      ["links", "source name target", 7],
+      ["links", "source { id } name target { id }", 7],
     ] as const) {
       const all = await read(field, selection);
       expect(all.nodes).toHaveLength(count);

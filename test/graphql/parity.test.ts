@@ -183,11 +183,12 @@ describe("a crate", () => {
   it("lists its files with size and hash, in pages, by size, and with addresses that answer", async () => {
     const query = `query ($id: ID!, $first: Int, $after: String, $minSize: BigInt) {
       roCrate(id: $id) { files(first: $first, after: $after, minSize: $minSize) {
-        nodes { path size sha256 mediaType address readable record { id name } }
+        totalCount nodes { path size sha256 mediaType address readable record { id name } }
         pageInfo { hasNextPage endCursor } } } }`;
     const all = (await ask(query, { id: crate, first: 1000 }, ada.token))["roCrate"].files;
     expect(all.pageInfo.hasNextPage).toBe(false);
     expect(all.nodes.length).toBeGreaterThan(3);
+    expect(all.totalCount).toBe(all.nodes.length);
     expect(all.nodes.map(({ path }: Json) => path)).toContain(PATHS.embeddings);
     const paged: Json[] = [];
     let after: string | null = null;
@@ -201,6 +202,7 @@ describe("a crate", () => {
     expect(paged).toEqual(all.nodes);
     const largest = Math.max(...all.nodes.map(({ size }: Json) => size as number));
     const large = await ask(query, { id: crate, minSize: largest }, ada.token);
+    expect(large["roCrate"].files.totalCount).toBe(1);
     expect(large["roCrate"].files.nodes.map(({ size }: Json) => size)).toEqual([largest]);
     for (const file of all.nodes as Json[]) {
       expect(file["readable"]).toBe(true);
@@ -372,6 +374,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   oai_get: "the protocol OAI-PMH; records by filter are Query.records",
   oai_post: "the protocol OAI-PMH; records by filter are Query.records",
   sitemap: "a file for search engines",
+  feed: "a file for feed readers",
   catalog: "a feed in DCAT; the same records are Query.records",
   void_description: "a file in VoID; the counts are Query.recordStatistics",
   api_catalog: "a list of interfaces, GraphQL among them",
@@ -433,7 +436,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   upload_datadownload: ["Mutation.uploadContent"],
   publish: ["Mutation.publishRecord"],
   publication_status: ["Record.publicationStatus"],
-  query_evidence: ["Query.evidence", "Evidence.as", "Query.origin"],
+  query_evidence: ["Query.evidence", "Query.origin", "Evidence.as"],
   evidence_impact: ["Query.impact"],
   evidence_path: ["Query.supportPath"],
   reserve_doi: ["Mutation.reserveDoi"],

@@ -426,6 +426,23 @@ it("an unknown identifier is null; one of another kind, or none, is an error as 
       extensions: { code: "NOT_FOUND" },
     },
   ]);
+  const empty = await server.graphql(`{ record(id: "") { id } }`);
+  expect(empty.body.errors![0]!.message).toMatch(/^An empty identifier is not an ARK/);
+});
+
+it("a body that is nested too deep names the beginning and the end of its place", async () => {
+  const deep = "[".repeat(300) + "]".repeat(300);
+  for (const [text, start] of [
+    [`{"query": "{ me { id } }", "variables": {"a": ${deep}}}`, ["variables", "a", 0]],
+    [deep, ["request", 0, 0]],
+  ] as const) {
+    const { status, body } = await server.request<{
+      errors: { extensions: { detail: { loc: (string | number)[]; type: string }[] } }[];
+    }>("POST", "/graphql", { headers: { "Content-Type": "application/json" }, body: text });
+    const [{ loc, type }] = body.errors[0]!.extensions.detail as [{ loc: string[]; type: string }];
+    expect([status, type, loc.slice(0, 3)]).toEqual([422, "too_deep", start]);
+    expect(loc.length).toBeLessThan(25);
+  }
 });
 
 it("node finds submissions and access tokens of the caller, and of nobody else", async () => {
@@ -467,8 +484,8 @@ it("an evidence graph has the same nodes and edges as over REST", async () => {
   const { body } = await server.graphql<{
     evidence: { nodes: { id: string }[]; edges: JsonObject[]; document: JsonObject };
   }>(
-    "query ($id: ID!) { evidence(id: $id) { nodes { id kind } edges { source name " +
-      "target } document } }",
+    "query ($id: ID!) { evidence(id: $id) { nodes { id kind } edges { source { id } name " +
+      "target { id } } document } }",
     { id: dataset.body["@id"] },
   );
   expect(body).not.toHaveProperty("errors");
@@ -476,9 +493,9 @@ it("an evidence graph has the same nodes and edges as over REST", async () => {
     expect.arrayContaining([dataset.body["@id"], run.body["@id"]]),
   );
   expect(body.data.evidence.edges).toContainEqual({
-    source: run.body["@id"],
+    source: { id: run.body["@id"] },
     name: "generated",
-    target: dataset.body["@id"],
+    target: { id: dataset.body["@id"] },
   });
   expect(
     (await server.request("GET", `/evidencegraph/query/${String(dataset.body["@id"])}`)).body[

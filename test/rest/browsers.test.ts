@@ -324,6 +324,12 @@ describe("files of the site", () => {
       icon.headers["content-type"],
       icon.body.subarray(0, 4).toString("hex"),
     ]).toEqual([200, "image/x-icon", "00000100"]);
+    const touch = await plain("/apple-touch-icon.png");
+    expect([
+      touch.status,
+      touch.headers["content-type"],
+      touch.body.subarray(1, 4).toString(),
+    ]).toEqual([200, "image/png", "PNG"]);
     const robots = await plain("/robots.txt");
     expect([robots.status, robots.headers["content-type"]]).toEqual([
       200,

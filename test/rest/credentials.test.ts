@@ -224,7 +224,7 @@ describe("a password reset", () => {
 describe("administration", () => {
   const SET =
     "mutation ($user: ID!, $admin: Boolean, $disabled: Boolean) { " +
-    "updateAccount(input: { user: $user, admin: $admin, disabled: $disabled }) { user { id } admin disabled } }";
+    "updateAccount(input: { user: $user, admin: $admin, disabled: $disabled }) { account { id user { id } admin disabled } } }";
 
   it("is for administrators only, over both interfaces", async () => {
     const calls: [string, string, object?][] = [
@@ -243,7 +243,7 @@ describe("administration", () => {
     for (const query of [
       "{ accounts { nodes { email } } }",
       "{ registryFigures { accounts } }",
-      `mutation { updateAccount(input: { user: "${ada.id}", admin: true }) { admin } }`,
+      `mutation { updateAccount(input: { user: "${ada.id}", admin: true }) { account { admin } } }`,
       `mutation { createPasswordReset(input: { user: "${ada.id}" }) { token } }`,
     ])
       expect(codeOf(await ask(query)), query).toBe("FORBIDDEN");
@@ -253,13 +253,14 @@ describe("administration", () => {
   it("lists all accounts in pages, with the last sign-in", async () => {
     await server.person("newest");
     const first = await ask(
-      "{ accounts(first: 2) { nodes { user { id } name email admin disabled createdAt signedInAt } " +
+      "{ accounts(first: 2) { totalCount nodes { id user { id } name email admin disabled createdAt signedInAt } " +
         "pageInfo { hasNextPage endCursor } } }",
       {},
       root.token,
     );
-    const { nodes, pageInfo } = first.body.data["accounts"] as {
-      nodes: object[];
+    const { totalCount, nodes, pageInfo } = first.body.data["accounts"] as {
+      totalCount: number;
+      nodes: { id: string }[];
       pageInfo: { endCursor: string; hasNextPage: boolean };
     };
     expect(nodes[0]).toMatchObject({
@@ -271,6 +272,17 @@ describe("administration", () => {
       signedInAt: expect.stringMatching(/^20/),
     });
     expect(pageInfo.hasNextPage).toBe(true);
+    expect(totalCount).toBe(await server.deps.records.countAccounts());
+    const again = "query ($id: ID!) { node(id: $id) { id ... on Account { email } } }";
+    const { id } = nodes[0]!;
+    expect((await ask(again, { id }, root.token)).body.data["node"]).toEqual({
+      id,
+      email: "newest@example.org",
+    });
+    expect(codeOf(await ask(again, { id }))).toBe("FORBIDDEN");
+    expect(
+      (await ask(again, { id: "account:ark:99999/nobody" }, root.token)).body.data["node"],
+    ).toBeNull();
     const rest = await server.request<{ user: string }[]>(
       "GET",
       `/admin/accounts?limit=2&cursor=${pageInfo.endCursor}`,
@@ -284,7 +296,18 @@ describe("administration", () => {
   it("disables an account, whose tokens stay ended when it is enabled again", async () => {
     const max = await server.person("max");
     expect(await ask(SET, { user: max.id, disabled: true }, root.token)).toMatchObject({
-      body: { data: { updateAccount: { user: { id: max.id }, admin: false, disabled: true } } },
+      body: {
+        data: {
+          updateAccount: {
+            account: {
+              id: `account:${max.id}`,
+              user: { id: max.id },
+              admin: false,
+              disabled: true,
+            },
+          },
+        },
+      },
     });
     expect(await whoIs(max.token)).toBe("INVALID_TOKEN");
     const signIn = () =>

@@ -171,8 +171,8 @@ const GRAPHQL = `query ($id: ID!) {
   record(id: $id) { id kind name description license document owner { id name }
     __typename linksOut: links(first: 100) { totalCount } }
   evidence(id: $id, direction: BOTH, assertedBy: OWNER) {
-    nodes { id name description types } edges { source name target thirdParty }
-    dangling { id reason } }
+    nodes { id name description types } edges { source { id } name target { id } thirdParty }
+    dangling { id } }
 }`;
 
 /** What differs from one moment to the next, and the number of third parties' statements. */

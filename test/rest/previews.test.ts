@@ -42,7 +42,7 @@ const PREVIEW = `preview {
 const folder = async (args: string, user?: User): Promise<Json> => {
   const { body } = await registry.graphql(
     `query ($id: ID!) { roCrate(id: $id) { folder(${args}) {
-      fileCount size pageInfo { hasNextPage endCursor }
+      totalCount fileCount size pageInfo { hasNextPage endCursor }
       nodes { name path isFolder fileCount size file { id readable ${PREVIEW} } }
     } } }`,
     { id: ROOT },
@@ -67,6 +67,7 @@ const names = async (args: string): Promise<Json> => {
 describe("the files of a crate", () => {
   it("are a tree of folders with counts and sizes", async () => {
     const root = await folder(`path: ""`, ada);
+    expect(root["totalCount"]).toBe(3);
     expect(
       (root["nodes"] as Json[]).map(({ name, isFolder, fileCount }) => [name, isFolder, fileCount]),
     ).toEqual([

@@ -99,6 +99,11 @@ describe("GET /records", () => {
     expect(gone.body).toMatchObject(tombstone);
     expect(await names(`?deletedSince=${since}&deletedBefore=${since}`)).toEqual([]);
     expect((await get(`?deletedSince=${since}&name=long`)).status).toBe(422);
+    const beside = await get(
+      `?deletedSince=${since}&keyword=a&format=b&status=DRAFT&licence=c&kind=dataset`,
+    );
+    const { detail } = beside.body as unknown as { detail: { loc: string[] }[] };
+    expect(detail.map(({ loc }) => loc.at(-1))).toEqual(["keyword", "status", "format", "licence"]);
     expect((await get(`?deletedSince=${since}&order=name`)).status).toBe(422);
     expect((await get("?deletedSince=99999")).status).toBe(422);
   });

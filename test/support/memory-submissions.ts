@@ -56,6 +56,10 @@ export class MemorySubmissions implements SubmissionStore {
     return { items, positions: items.map(({ id }) => id) };
   }
 
+  async countSubmissions(user: string | null): Promise<number> {
+    return (await this.submissionsOf(user)).items.length;
+  }
+
   async unfinished(): Promise<Submission[]> {
     return [...this.rows.values()]
       .filter(({ status }) => status === "queued" || status === "running")

@@ -6,7 +6,7 @@ import { judge, parts } from "./tables.js";
 
 const inferred = async (...cells: string[]) => {
   const { properties, notes } = await inferTable(parts(Buffer.from(`v\n${cells.join("\n")}\n`)), {
-    header: true,
+    table: { header: true },
   });
   return { type: properties["v"]!.type, notes };
 };

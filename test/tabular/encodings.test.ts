@@ -21,7 +21,7 @@ async function sayings(
       return error.message;
     }
   };
-  const { header, separator } = schema;
+  const { header, dialect } = schema;
   const shown = (await readPreview({
     bytes,
     size: bytes.length,
@@ -32,7 +32,7 @@ async function sayings(
   })) as Partial<TablePreview>;
   return {
     check: await said(() => check(bytes, schema)),
-    infer: await said(() => inferTable(parts(bytes, 7), { header, separator })),
+    infer: await said(() => inferTable(parts(bytes, 7), { table: { header, ...dialect } })),
     preview: shown.problem ?? (shown.form === "table" ? undefined : "no table"),
   };
 }

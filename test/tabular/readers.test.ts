@@ -2,9 +2,10 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DEFAULT_LIMITS } from "../../src/tabular/limits.js";
 import { openSource } from "../../src/tabular/reader/open-source.js";
-import { referenceFeed } from "../../src/tabular/reader/reference-feed.js";
+import { type Dialect, separatedBy } from "../../src/tabular/reader/dialect.js";
 import { Row, type RowFeed, RowGate, unguarded } from "../../src/tabular/reader/row.js";
-import { scannedFeed, textFeed } from "../../src/tabular/reader/text-feed.js";
+import { textFeed } from "../../src/tabular/reader/text-feed.js";
+import { referenceFeed } from "./reference-feed.js";
 import { parts } from "./tables.js";
 
 /** All data rows that a feed gives, with their numbers; or the message it fails with. */
@@ -25,11 +26,13 @@ async function rowsOf(feed: RowFeed): Promise<[number, string[]][] | string> {
 }
 
 const scanned = (bytes: Uint8Array, separator: string, part: number) =>
-  rowsOf(scannedFeed(openSource(parts(bytes, part)), separator, DEFAULT_LIMITS));
+  rowsOf(textFeed(openSource(parts(bytes, part)), separatedBy(separator), DEFAULT_LIMITS));
 const reference = (bytes: Uint8Array, separator: string, part = bytes.length + 1) =>
   rowsOf(referenceFeed(openSource(parts(bytes, part)), separator, DEFAULT_LIMITS));
-const read = async (text: string, separator = ",") =>
-  rowsOf(await textFeed(parts(Buffer.from(text), 3), separator, DEFAULT_LIMITS));
+const read = async (text: string, dialect: Partial<Dialect> = {}) =>
+  rowsOf(
+    textFeed(parts(Buffer.from(text), 3), { ...separatedBy(","), ...dialect }, DEFAULT_LIMITS),
+  );
 
 /** Pieces that tables are made of, the awkward ones more often than tables have them. */
 const chunk = fc.oneof(
@@ -75,7 +78,7 @@ describe("the scanner and the reference reader", () => {
     await fc.assert(
       fc.asyncProperty(
         table,
-        fc.constantFrom(",", ";", "\t"),
+        fc.constantFrom(",", ";", "\t", ",,", ",;", "aé", "é"),
         fc.integer({ min: 1, max: 9 }),
         async (text, separator, part) => {
           const bytes = Buffer.from(text);
@@ -124,12 +127,12 @@ describe("the scanner and the reference reader", () => {
     expect(own).toEqual(other);
   });
 
-  it("read separators of several characters, and non-ASCII ones, through the reference", async () => {
-    expect(await read('a||"b||c"||d\n1||2\n', "||")).toEqual([
+  it("read separators of several characters, and non-ASCII ones", async () => {
+    expect(await read('a||"b||c"||d\n1||2\n', { separator: "||" })).toEqual([
       [0, ["a", "b||c", "d"]],
       [1, ["1", "2"]],
     ]);
-    expect(await read("a§b\n", "§")).toEqual([[0, ["a", "b"]]]);
+    expect(await read("a§b\n", { separator: "§" })).toEqual([[0, ["a", "b"]]]);
   });
 });
 
@@ -172,6 +175,63 @@ describe("rows", () => {
 
   it("of an unclosed quote are none: the row is named", async () => {
     for (const separator of [",", "||"])
-      expect(await read('a\n"b\nc\n', separator)).toBe("a quoted cell in row 1  is never closed");
+      expect(await read('a\n"b\nc\n', { separator })).toBe(
+        "a quoted cell in row 1  is never closed",
+      );
+  });
+});
+
+describe("rows of other dialects", () => {
+  it.each<[string, Partial<Dialect>, string, string[][]]>([
+    [
+      "comment lines are no rows, quotes in them open no cell",
+      { comment: "#" },
+      '#it"s\na,b\n#x,"\n1,#2\n#end',
+      [
+        ["a", "b"],
+        ["1", "#2"],
+      ],
+    ],
+    [
+      "a comment may begin with several characters",
+      { comment: "##" },
+      "##x\n#a\n1\n",
+      [["#a"], ["1"]],
+    ],
+    [
+      "lines above the table are skipped",
+      { skipRows: 2 },
+      'Report "1\r\n\r\na\n1\n',
+      [["a"], ["1"]],
+    ],
+    ["other quotes", { quote: "'" }, "'a,''b','c\nd',\"\n", [["a,'b", "c\nd", '"']]],
+    [
+      "quotes are text where there are none",
+      { quote: null },
+      '"a,b"\n5"\n',
+      [['"a', 'b"'], ['5"']],
+    ],
+    [
+      "a backslash makes the next character text",
+      { escape: "\\" },
+      '"a\\"b\\\\",c\\,d\n"e",f\n',
+      [
+        ['a"b\\', "c,d"],
+        ["e", "f"],
+      ],
+    ],
+    [
+      "blanks around cells are no part of them, quoted or not",
+      { trim: "both" },
+      'a , "b c" ,  d\n,  ,\n',
+      [
+        ["a", "b c", "d"],
+        ["", "", ""],
+      ],
+    ],
+    ["blanks before cells are no part of them", { trim: "start" }, 'a , "b"\n', [["a ", "b"]]],
+    ["blanks behind cells are no part of them", { trim: "end" }, " a ,b\n", [[" a", "b"]]],
+  ])("%s", async (_what, dialect, text, rows) => {
+    expect(await read(text, dialect)).toEqual(rows.map((cells, number) => [number, cells]));
   });
 });

@@ -171,9 +171,9 @@ describe("a schema", () => {
 
   it("is read with either spelling of separator", () => {
     expect([
-      readSchema({ seperator: ";" }).separator,
-      readSchema({ separator: "\t" }).separator,
-      readSchema({}).separator,
+      readSchema({ seperator: ";" }).dialect.separator,
+      readSchema({ separator: "\t" }).dialect.separator,
+      readSchema({}).dialect.separator,
     ]).toEqual([";", "\t", ""]);
   });
 

@@ -86,7 +86,7 @@ describe("entities that are named by URLs", () => {
     const ark = await taken([], root);
     const { roCrate } = await graphql(`{ roCrate(id: "${ark}") {
       creators { id record { id } } hasPart { totalCount }
-      danglingReferences { nodes { target } } } }`);
+      danglingReferences { nodes { target { text } } } } }`);
     expect(roCrate).toEqual({
       creators: [{ id: author["@id"], record: null }],
       hasPart: { totalCount: 0 },

@@ -1,5 +1,11 @@
 import { InvalidArgumentError } from "commander";
 import { mintArk, parseArk } from "../../../src/identifiers/ark.js";
+import {
+  type Dialect,
+  dialectProblem,
+  separatedBy,
+  type Trim,
+} from "../../../src/tabular/reader/dialect.js";
 import { exactInteger } from "../../../src/tabular/schema/exact-json.js";
 import {
   type Datatype,
@@ -7,7 +13,7 @@ import {
   type PropertyObject,
   readProperty,
   type SchemaDocument,
-  unescapeSeparator,
+  statedDialect,
   withProperty,
 } from "../../../src/tabular/schema/table-schema.js";
 import { Failure } from "../../terminal.js";
@@ -22,18 +28,38 @@ export interface CreateOptions {
   force?: true;
 }
 
+/** How the tables of a schema are written, as options; a command that reads text takes them. */
+export interface DialectOptions {
+  commentPrefix?: string;
+  skipRows?: number;
+  quoteChar?: string;
+  escapeChar?: string;
+  trim?: Trim;
+}
+
+/**
+ * The dialect that options state.
+ * @param otherwise what holds where they state nothing
+ * @throws Failure
+ */
+export function dialectOf(
+  options: DialectOptions & { separator?: string },
+  otherwise: Dialect = separatedBy(""),
+): Dialect {
+  const dialect = { ...otherwise, ...statedDialect(options) };
+  const problem = dialectProblem(dialect);
+  if (problem !== undefined) throw new Failure(`The table cannot be read: ${problem}`);
+  return dialect;
+}
+
 /** `schema create-tabular`: writes a schema without properties. @throws Failure */
 export async function createTabular(
   path: string,
-  { name, description, guid, separator, header = false, force }: CreateOptions,
+  { name, description, guid, header = false, force, ...written }: CreateOptions & DialectOptions,
 ): Promise<void> {
-  const columns = unescapeSeparator(separator);
-  if (columns === "")
+  if (written.separator === "")
     throw new Failure("--separator is empty: give one or more characters, \\t for a tab");
-  if (/["\r\n\0]/.test(columns))
-    throw new Failure(
-      "--separator holds a quote, a line break or a NUL, which cannot separate columns",
-    );
+  const dialect = dialectOf(written);
   if (name.trim() === "") throw new Failure("--name is empty: give the schema a name");
   if (guid !== undefined && !parseArk(guid))
     throw new Failure(
@@ -49,7 +75,7 @@ export async function createTabular(
       id: guid ?? newSchemaArk(name),
       name,
       description,
-      separator: columns,
+      dialect,
       header,
     }),
   );
@@ -155,11 +181,17 @@ function propertyObject(type: Datatype, options: PropertyOptions): PropertyObjec
 // Arguments that the option parser refuses end the command with status 2.
 
 /** `true/false`, `t/f`, `yes/no`, `y/n`, `on/off`, `1/0`, in any case. */
-export function booleanValue(text: string): boolean {
+export function booleanOf(text: string): boolean | undefined {
   const word = text.toLowerCase();
   if (["true", "t", "yes", "y", "on", "1"].includes(word)) return true;
   if (["false", "f", "no", "n", "off", "0"].includes(word)) return false;
-  throw new InvalidArgumentError("Give true or false.");
+  return undefined;
+}
+
+export function booleanValue(text: string): boolean {
+  const value = booleanOf(text);
+  if (value === undefined) throw new InvalidArgumentError("Give true or false.");
+  return value;
 }
 
 export function numberValue(text: string): number | bigint {
@@ -194,7 +226,8 @@ export function sizeValue(text: string): number {
 /** A label of the Encoding standard: `latin1`, `windows-1252`, `utf-16le`. */
 export function encodingValue(text: string): string {
   try {
-    return new TextDecoder(text).encoding;
+    // Python's name for it; the Encoding standard has the form without the hyphen.
+    return new TextDecoder(text.replace(/^latin-(?=\d)/i, "latin")).encoding;
   } catch {
     throw new InvalidArgumentError(
       "Give the name of an encoding, e.g. latin1, windows-1252 or utf-16le.",

@@ -1,12 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { parseArk } from "../../../src/identifiers/ark.js";
+import type { ImportedTable } from "../../../src/tabular/interchange/exchange.js";
 import { fromCsvw, toCsvw } from "../../../src/tabular/interchange/csvw.js";
 import { fromFrictionless, toFrictionless } from "../../../src/tabular/interchange/frictionless.js";
+import { separatedBy } from "../../../src/tabular/reader/dialect.js";
 import { parseExactJson } from "../../../src/tabular/schema/exact-json.js";
 import {
   newSchemaDocument,
   readSchema,
+  type SchemaDocument,
   unescapeSeparator,
 } from "../../../src/tabular/schema/table-schema.js";
 import { arkPath, givenArk, openRegistry, Refusal, type ServerOption } from "../../registry.js";
@@ -30,7 +33,7 @@ export async function exportSchema(
   const note = (sentence: string): boolean =>
     process.stderr.write(`arkgraph: ${path}: ${sentence}\n`);
   const document = await inFile(path, async () => {
-    if (schema.separator === "")
+    if (schema.dialect.separator === "")
       throw new Failure(`${path}: the schema gives no separator, so it describes no table`);
     return options.to === "csvw"
       ? toCsvw(schema, options.columns, options.url ?? "data.csv", note)
@@ -70,24 +73,38 @@ export async function importSchema(
         `${path}: ${lost === 1 ? "1 thing has" : `${lost} things have`} no counterpart here ` +
           "and would be lost; leave --strict out to import the rest",
       );
-    const name = options.name ?? found.name ?? basename(path, ".json");
-    const separator = unescapeSeparator(options.separator ?? found.separator ?? ",");
-    const id = found.id !== undefined && parseArk(found.id) ? found.id : newSchemaArk(name);
-    const made = {
-      ...newSchemaDocument({
-        id,
-        name,
-        description: found.description ?? `Columns of ${name}`,
-        separator,
-        header: options.header ?? found.header ?? true,
-      }),
-      properties: found.properties,
-      required: Object.keys(found.properties),
-    };
-    readSchema(made);
-    return made;
+    return importedDocument(found, options, basename(path, ".json"));
   });
   await writeResult(document, options, "Schema");
+}
+
+/**
+ * The schema that another format describes.
+ * @param given in place of what the format states
+ * @throws TabularError `SCHEMA`
+ */
+export function importedDocument(
+  found: ImportedTable,
+  given: { name?: string; separator?: string; header?: boolean },
+  otherName: string,
+): SchemaDocument {
+  const name = given.name ?? found.name ?? otherName;
+  const separator = unescapeSeparator(given.separator ?? found.separator ?? ",");
+  const id = found.id !== undefined && parseArk(found.id) ? found.id : newSchemaArk(name);
+  const made = {
+    ...newSchemaDocument({
+      id,
+      name,
+      description: found.description ?? `Columns of ${name}`,
+      dialect: { ...separatedBy(separator), ...found.dialect, separator },
+      header: given.header ?? found.header ?? true,
+    }),
+    ...found.keys,
+    properties: found.properties,
+    required: Object.keys(found.properties),
+  };
+  readSchema(made);
+  return made;
 }
 
 function parse(path: string, text: string): unknown {

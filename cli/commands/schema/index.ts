@@ -1,7 +1,9 @@
 import { Argument, Option } from "commander";
 import type { ToolCommand } from "../../tool-command.js";
+import { TRIMS } from "../../../src/tabular/reader/dialect.js";
 import { serverOption } from "../registry/index.js";
 import {
+  booleanOf,
   booleanValue,
   countValue,
   encodingValue,
@@ -10,6 +12,26 @@ import {
   several,
   sizeValue,
 } from "./edit.js";
+
+/** Whether a word is the value of an option that may also stand alone. */
+const isBoolean = (text: string): boolean => booleanOf(text) !== undefined;
+
+const headerOption = (otherwise: string): Option =>
+  new Option(
+    "--header [boolean]",
+    `whether the first row holds the names of the columns${otherwise}`,
+  )
+    .argParser(booleanValue)
+    .preset("true");
+
+/** How separated text is written; a schema states the same under these names. */
+const dialectOptions = (): Option[] => [
+  new Option("--comment-prefix <text>", "lines that begin with it are no rows"),
+  new Option("--skip-rows <count>", "lines above the header").argParser(countValue),
+  new Option("--quote-char <character>", 'character around cells; default ", empty for none'),
+  new Option("--escape-char <character>", "makes the next character text; default: quotes double"),
+  new Option("--trim <where>", "blanks that are no part of a cell").choices(TRIMS),
+];
 
 const encodingOption = (): Option =>
   new Option(
@@ -27,6 +49,7 @@ export function addSchemaCommands(program: ToolCommand): void {
   addValidate(schema);
   addPackaged(schema);
   addMaking(schema);
+  addExchange(schema);
   addSharing(schema);
 }
 
@@ -39,11 +62,9 @@ function addCreate(schema: ToolCommand): void {
     .requiredOption("--description <text>", "what the table holds")
     .option("--guid <ark>", "identifier of the schema; generated when absent")
     .requiredOption("--separator <text>", "column separator, one or more characters; \\t is a tab")
-    .addOption(
-      new Option("--header <boolean>", "whether the first row holds the names of the columns")
-        .argParser(booleanValue)
-        .default(false),
-    )
+    .addOption(headerOption("").default(false))
+    .valueOnlyIf("--header", isBoolean)
+    .withOptions(dialectOptions())
     .option("--force", "overwrite a file that exists")
     .example(
       "arkgraph schema create-tabular --name Genes --description 'One gene a row' " +
@@ -114,10 +135,11 @@ function addProperties(schema: ToolCommand): void {
       new Option("--max-items <count>", "maximum number of elements").argParser(countValue),
     )
     .addOption(
-      new Option("--unique-items <boolean>", "whether the elements must differ").argParser(
-        booleanValue,
-      ),
-    );
+      new Option("--unique-items [boolean]", "whether the elements must differ")
+        .argParser(booleanValue)
+        .preset("true"),
+    )
+    .valueOnlyIf("--unique-items", isBoolean);
   property("boolean", column, "bait --index 3 --description 'Whether it is a bait'");
 }
 
@@ -132,7 +154,10 @@ function addValidate(schema: ToolCommand): void {
         "data file, - for standard input; plain or .gz text, or Parquet; may be repeated",
       ).argParser(several),
     )
-    .requiredOption("--schema <file-or-ark>", "schema file, or the ARK of a packaged schema")
+    .requiredOption(
+      "--schema <file-or-ark>",
+      "schema file, Data Package or CSVW metadata (all tables that it names), or the ARK of a packaged schema",
+    )
     .addOption(
       new Option("--format <format>", "how errors are written")
         .choices(["table", "json", "ndjson", "sarif", "github"])
@@ -150,11 +175,17 @@ function addValidate(schema: ToolCommand): void {
     )
     .option("--strict-columns", "report rows whose number of columns differs from the first row")
     .addOption(encodingOption())
+    .withOptions(dialectOptions())
     .option("--quiet", "no output: the exit status says whether the data conform")
     .addOption(new Option("--max-cell <size>", "longest cell; default 16M").argParser(sizeValue))
     .addOption(new Option("--max-row <size>", "longest row; default 32M").argParser(sizeValue))
     .addOption(
       new Option("--max-columns <count>", "most columns of a row; default 250000").argParser(
+        positiveValue,
+      ),
+    )
+    .addOption(
+      new Option("--max-keys <count>", "most values of a key; default 5000000").argParser(
         positiveValue,
       ),
     )
@@ -167,7 +198,9 @@ function addValidate(schema: ToolCommand): void {
     .example("arkgraph schema validate --data genes.csv --schema genes.json");
   validate.action(async (files: string[], { data = [], ...options }) => {
     const all = [...data, ...files];
-    if (all.length === 0) validate.error("error: required option '--data <file>' not specified");
+    const { isPackage } = await import("./tables.js");
+    if (all.length === 0 && !(await isPackage(options.schema)))
+      validate.error("error: required option '--data <file>' not specified");
     await (await import("./validate.js")).validateCommand(all, options);
   });
 }
@@ -190,8 +223,8 @@ function addMaking(schema: ToolCommand): void {
   schema
     .command("infer")
     .description(
-      "infer a schema from a data file: separator, header and datatypes are detected; codes with " +
-        "leading zeros are text",
+      "infer a schema from a data file: separator, comments, lines above the table, header and " +
+        "datatypes are detected; codes with leading zeros are text",
     )
     .argument("<data>", "data file, - for standard input; plain or .gz text")
     .option("--name <text>", "name of the schema; default the file's name")
@@ -202,12 +235,9 @@ function addMaking(schema: ToolCommand): void {
     .option("--guid <ark>", "identifier of the schema; generated when absent")
     .option("--separator <text>", "column separator; detected when absent")
     .addOption(encodingOption())
-    .addOption(
-      new Option(
-        "--header <boolean>",
-        "whether the first row holds the names of the columns; detected when absent",
-      ).argParser(booleanValue),
-    )
+    .withOptions(dialectOptions())
+    .addOption(headerOption("; detected when absent"))
+    .valueOnlyIf("--header", isBoolean)
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
     .example("arkgraph schema infer genes.csv --output inferred.json")
@@ -219,6 +249,26 @@ function addMaking(schema: ToolCommand): void {
     .option("--data <file>", "also check that the indexes are within the columns of this file")
     .example("arkgraph schema check genes.json --data genes.csv")
     .action(async (file, options) => (await import("./inspect.js")).checkSchema(file, options));
+  schema
+    .command("diff")
+    .description(
+      "show what differs between two versions of a schema; status 1 when data that conform to the " +
+        "old one may not conform to the new one",
+    )
+    .argument("<old>", "schema file, or the ARK of a packaged schema")
+    .argument("<new>", "the same")
+    .addOption(
+      new Option("--format <format>", "how differences are written")
+        .choices(["text", "json"])
+        .default("text"),
+    )
+    .example("arkgraph schema diff genes.json genes.json")
+    .action(async (before, after, options) =>
+      (await import("./inspect.js")).diffCommand(before, after, options),
+    );
+}
+
+function addExchange(schema: ToolCommand): void {
   schema
     .command("export")
     .description("write a schema as CSVW metadata or as a Frictionless Table Schema")
@@ -253,13 +303,8 @@ function addMaking(schema: ToolCommand): void {
     .option("--strict", "refuse a file with elements that have no counterpart here")
     .option("--name <text>", "name of the schema; default: what the file states")
     .option("--separator <text>", "column separator; default: what the file states, or a comma")
-    .addOption(
-      new Option(
-        "--header <boolean>",
-        "whether the first row holds the names of the columns; default: what the file " +
-          "states, or true",
-      ).argParser(booleanValue),
-    )
+    .addOption(headerOption("; default: what the file states, or true"))
+    .valueOnlyIf("--header", isBoolean)
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
     .example("arkgraph schema import genes.csv-metadata.json --from csvw --output imported.json")

@@ -4,6 +4,7 @@ import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { TabularError } from "../../../src/tabular/limits.js";
+import { loadFormats } from "../../../src/tabular/rules/environment.js";
 import { exactJsonText } from "../../../src/tabular/schema/exact-json.js";
 import {
   inspectSchema,
@@ -47,9 +48,8 @@ export async function schemaFindings(
   { document }: TableSchema,
 ): Promise<{ code: string; message: string }[]> {
   if (!(await exists(path))) return [];
-  const { fullFormats } = await import("ajv-formats/dist/formats.js");
   return [
-    ...inspectSchema(document, undefined, new Set(Object.keys(fullFormats))),
+    ...inspectSchema(document, undefined, new Set((await loadFormats()).keys())),
     ...(await duplicateKeys(path)),
   ].filter(({ code }) => !SILENT.has(code));
 }

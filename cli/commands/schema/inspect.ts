@@ -1,20 +1,23 @@
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { fullFormats } from "ajv-formats/dist/formats.js";
 import { parseArk } from "../../../src/identifiers/ark.js";
 import { inferTable } from "../../../src/tabular/infer.js";
 import { DEFAULT_LIMITS } from "../../../src/tabular/limits.js";
+import { type Dialect, separatedBy } from "../../../src/tabular/reader/dialect.js";
+import { loadFormats } from "../../../src/tabular/rules/environment.js";
 import { parseExactJson } from "../../../src/tabular/schema/exact-json.js";
+import { diffSchemas } from "../../../src/tabular/schema/diff.js";
 import { findPackagedSchema, PACKAGED_SCHEMAS } from "../../../src/tabular/schema/packaged.js";
 import {
   inspectSchema,
   newSchemaDocument,
+  NO_KEYS,
   readSchema,
-  unescapeSeparator,
+  statedDialect,
 } from "../../../src/tabular/schema/table-schema.js";
 import { validateTable } from "../../../src/tabular/validate.js";
-import { Failure } from "../../terminal.js";
-import { newSchemaArk } from "./edit.js";
+import { Failure, visible } from "../../terminal.js";
+import { type DialectOptions, dialectOf, newSchemaArk } from "./edit.js";
 import {
   duplicateKeys,
   exists,
@@ -41,7 +44,7 @@ export async function checkSchema(path: string, { data }: { data?: string }): Pr
         : await columnsOf(data, document);
   const remarks = [
     // Parquet has no separator.
-    ...inspectSchema(document, columns, new Set(Object.keys(fullFormats))).filter(
+    ...inspectSchema(document, columns, new Set((await loadFormats()).keys())).filter(
       ({ code }) => !(ofParquet && code === "NO_SEPARATOR"),
     ),
     ...((await exists(path)) ? await duplicateKeys(path) : []),
@@ -67,6 +70,7 @@ async function columnsOf(data: string, document: unknown): Promise<number> {
   return inFile(source.name, async () => {
     const shell = readSchema({
       ...(document as object),
+      ...NO_KEYS,
       properties: { none: { type: "string", index: DEFAULT_LIMITS.maxColumns, description: "" } },
       required: [],
       header: false,
@@ -76,7 +80,7 @@ async function columnsOf(data: string, document: unknown): Promise<number> {
   });
 }
 
-export interface InferOptions extends ResultOptions {
+export interface InferOptions extends ResultOptions, DialectOptions {
   name?: string;
   description?: string;
   guid?: string;
@@ -98,6 +102,7 @@ export async function inferSchema(data: string, options: InferOptions): Promise<
       `--guid ${options.guid} is not an ARK: write ark:<NAAN>/<name>, e.g. ` +
         "ark:59853/schema-example",
     );
+  dialectOf(options);
   if (await isParquet(data)) return inferFromParquet(data, options);
   const source = await openData(data);
   const remark = (sentence: string): boolean =>
@@ -105,10 +110,10 @@ export async function inferSchema(data: string, options: InferOptions): Promise<
   const found = await inFile(source.name, () =>
     inferTable(source.bytes, {
       ...(options.encoding === undefined ? {} : { encoding: options.encoding }),
-      ...(options.separator === undefined
-        ? {}
-        : { separator: unescapeSeparator(options.separator) }),
-      ...(options.header === undefined ? {} : { header: options.header }),
+      table: {
+        ...statedDialect(options),
+        ...(options.header === undefined ? {} : { header: options.header }),
+      },
     }),
   );
   const name =
@@ -118,9 +123,10 @@ export async function inferSchema(data: string, options: InferOptions): Promise<
     id: options.guid ?? newSchemaArk(name),
     name,
     description: options.description ?? `Columns of ${name}`,
-    separator: found.separator,
+    dialect: found.dialect,
     header: found.header,
   });
+  remark(`detected: ${detectedText(found)}`);
   for (const note of found.notes) remark(note);
   await writeResult(
     {
@@ -132,6 +138,26 @@ export async function inferSchema(data: string, options: InferOptions): Promise<
     options,
     "Schema",
   );
+}
+
+/** How a table is written, in one line. */
+function detectedText({
+  dialect,
+  header,
+  rows,
+}: {
+  dialect: Dialect;
+  header: boolean;
+  rows: number;
+}): string {
+  const { separator, comment, skipRows } = dialect;
+  return [
+    `separator ${JSON.stringify(separator)}`,
+    header ? "a header" : "no header",
+    ...(comment === null ? [] : [`comment lines that begin with ${comment}`]),
+    ...(skipRows === 0 ? [] : [`${skipRows} ${skipRows === 1 ? "line" : "lines"} above the table`]),
+    `${rows} ${rows === 1 ? "row" : "rows"}`,
+  ].join(", ");
 }
 
 /** The schema that a Parquet file states for itself; it has no separator and no header. */
@@ -149,13 +175,37 @@ async function inferFromParquet(data: string, options: InferOptions): Promise<vo
     id: options.guid ?? newSchemaArk(name),
     name,
     description: options.description ?? `Columns of ${name}`,
-    separator: "",
+    dialect: separatedBy(""),
     header: false,
   });
   const required = Object.keys(properties).filter(
     (column) => !Array.isArray(properties[column]!.type),
   );
   await writeResult({ ...document, properties, required }, options, "Schema");
+}
+
+/**
+ * `schema diff`: what differs between two versions of a schema. Status 1 if data that conform to the
+ * old one may not conform to the new one.
+ * @throws Failure
+ */
+export async function diffCommand(
+  before: string,
+  after: string,
+  { format }: { format: "text" | "json" },
+): Promise<void> {
+  const changes = diffSchemas(await loadSchema(before), await loadSchema(after));
+  const breaks = changes.some((change) => change.breaks);
+  if (breaks) process.exitCode = 1;
+  if (format === "json") {
+    process.stdout.write(`${JSON.stringify({ changes, breaks })}\n`);
+    return;
+  }
+  for (const change of changes)
+    process.stdout.write(
+      `${change.breaks ? "breaks" : "compatible"}: ${visible(change.message)}\n`,
+    );
+  if (changes.length === 0) process.stdout.write("No difference\n");
 }
 
 /** `schema list`: lists the packaged schemas, one per line. */

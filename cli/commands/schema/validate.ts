@@ -1,3 +1,4 @@
+import { describedTables, isPackage } from "./tables.js";
 import type { TableLimits } from "../../../src/tabular/limits.js";
 import type { TableFinding } from "../../../src/tabular/reader/row.js";
 import type { TableSummary } from "../../../src/tabular/rules/check.js";
@@ -8,7 +9,8 @@ import {
   validateTable,
 } from "../../../src/tabular/validate.js";
 import { failureLine, visible } from "../../terminal.js";
-import { type DataSource, loadSchema, namedFailure, openData, schemaFindings } from "./inputs.js";
+import { dialectOf, type DialectOptions } from "./edit.js";
+import { type DataSource, namedFailure, openData, schemaFindings } from "./inputs.js";
 import {
   type Finding,
   GithubReport,
@@ -21,7 +23,7 @@ import {
   writeSummary,
 } from "./report.js";
 
-export interface ValidateOptions extends Partial<TableLimits> {
+export interface ValidateOptions extends Partial<TableLimits>, DialectOptions {
   schema: string;
   format: "table" | "json" | "ndjson" | "sarif" | "github";
   maxErrors?: number;
@@ -30,6 +32,10 @@ export interface ValidateOptions extends Partial<TableLimits> {
   strictColumns?: true;
   encoding?: string;
   quiet?: true;
+}
+
+interface CheckedOptions extends ValidateOptions {
+  references: ReadonlyMap<object, ReadonlySet<string>>;
 }
 
 /** Files of at least this size get a progress bar on a terminal. */
@@ -44,17 +50,27 @@ export async function validateCommand(
   files: readonly string[],
   options: ValidateOptions,
 ): Promise<void> {
-  const schema = await loadSchema(options.schema);
-  const report = await openReport(options, files.length > 1);
-  for (const finding of await schemaFindings(options.schema, schema))
+  const { tables, references, findings } = await describedTables(options.schema, files);
+  const several = tables.length > 1;
+  const report = await openReport(options, several);
+  const inSchema = (await isPackage(options.schema))
+    ? []
+    : await schemaFindings(options.schema, tables[0]!.schema);
+  for (const finding of [...findings, ...inSchema])
     await announce({ file: options.schema, ...finding }, options, report);
-  for (const file of files) {
+  for (const { file, schema: stated, encoding } of tables) {
     try {
-      const summary = await checkFile(file, schema, options, report);
+      const schema = { ...stated, dialect: dialectOf(options, stated.dialect) };
+      const summary = await checkFile(
+        file,
+        schema,
+        { ...(encoding === undefined ? {} : { encoding }), ...options, references },
+        report,
+      );
       if (summary.errors > 0) process.exitCode = 1;
       if (summary.stopped) note(`${file}: stopped after ${summary.errors} errors (--max-errors)`);
       if (options.summary === true && options.quiet !== true)
-        await writeSummary(file, summary, options.format, files.length > 1);
+        await writeSummary(file, summary, options.format, several);
     } catch (error) {
       process.exitCode = 1;
       const failure = failureLine(error);
@@ -82,7 +98,7 @@ const note = (line: string): boolean => process.stderr.write(`arkgraph: ${line}\
 async function checkFile(
   file: string,
   schema: TableSchema,
-  options: ValidateOptions,
+  options: CheckedOptions,
   report: Report,
 ): Promise<TableSummary> {
   const source = await openData(file);
@@ -96,6 +112,7 @@ async function checkFile(
   try {
     const check = await startCheck(file, source, schema, {
       ...engineOptions(options),
+      references: options.references,
       onFinding: (finding) => void findings.push(finding),
       ...(progress ? { onProgress: progress.update } : {}),
     });
@@ -137,9 +154,10 @@ function engineOptions({
   maxRow,
   maxColumns,
   patternSeconds,
+  maxKeys,
 }: ValidateOptions): CheckOptions {
   const limits = Object.fromEntries(
-    Object.entries({ maxCell, maxRow, maxColumns, patternSeconds }).filter(
+    Object.entries({ maxCell, maxRow, maxColumns, patternSeconds, maxKeys }).filter(
       ([, value]) => value !== undefined,
     ),
   );

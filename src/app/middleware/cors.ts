@@ -1,5 +1,5 @@
 /** Requests of pages of other sites. */
-import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import cors from "cors";
 import type { RequestHandler } from "express";
 
@@ -42,10 +42,10 @@ function alwaysVaries(res: ServerResponse): void {
   res.writeHead = (status: number, ...rest: unknown[]) => {
     const headers = rest.at(-1);
     if (headers !== null && typeof headers === "object" && !Array.isArray(headers)) {
-      const name = Object.keys(headers).find((key) => key.toLowerCase() === "vary");
-      const vary = name === undefined ? undefined : String((headers as OutgoingHttpHeaders)[name]);
-      if (vary !== undefined && !/\borigin\b/i.test(vary))
-        rest[rest.length - 1] = { ...headers, [name!]: `${vary}, Origin` };
+      const [name, vary] =
+        Object.entries(headers).find(([key]) => key.toLowerCase() === "vary") ?? [];
+      if (name !== undefined && !/\borigin\b/i.test(String(vary)))
+        rest[rest.length - 1] = { ...headers, [name]: `${String(vary)}, Origin` };
     }
     return writeHead(status, ...rest);
   };

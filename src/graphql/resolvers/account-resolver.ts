@@ -14,6 +14,7 @@ import {
   Query,
   Resolver,
 } from "type-graphql";
+import type { Ark } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import type { Caller } from "../../services/access/rules.js";
 import {
@@ -26,10 +27,12 @@ import {
 import {
   type AccountSettings,
   addGroupMember,
+  countAccounts,
   createPasswordReset,
   listAccounts,
   type MembershipChange,
   type PasswordReset,
+  readAccount,
   type RegistryFigures,
   registryFigures,
   removeGroupMember,
@@ -163,7 +166,7 @@ export class GroupResolver {
     @Ctx() context: Context,
   ): Promise<object> {
     const { record } = await this.addMember(changeOf(input), signedIn(context));
-    return writtenAs("group", record);
+    return writtenAs("group", record, context);
   }
 
   @Mutation(() => RemoveMemberPayload, {
@@ -175,7 +178,7 @@ export class GroupResolver {
     @Ctx() context: Context,
   ): Promise<object> {
     const { record } = await this.removeMember(changeOf(input), signedIn(context));
-    return writtenAs("group", record);
+    return writtenAs("group", record, context);
   }
 }
 
@@ -236,17 +239,13 @@ const UpdateAccountInput = inputOf("updateAccount", {
   admin: optional<boolean>(Boolean, "Rights of an administrator."),
   disabled: optional<boolean>(Boolean, "Whether it is disabled."),
 });
-const UpdateAccountPayload = payloadOf("updateAccount", {
-  user,
-  admin: required<boolean>(Boolean, "Has the rights of an administrator from now on."),
-  disabled: required<boolean>(Boolean, "Is disabled from now on."),
-});
-
 @ObjectType("Account", {
+  implements: Node,
   description: "An account, for administrators.",
   simpleResolvers: true,
 })
 class AccountType {
+  @Field(() => ID, { description: "For node(id)." }) id!: string;
   @Field(() => NODE_TYPES.user, { description: "Whose account it is." })
   user!: () => Promise<RecordNode>;
   @Field(() => String, { nullable: true, description: "Name of the user." }) name!: string | null;
@@ -261,6 +260,10 @@ class AccountType {
   })
   signedInAt!: Date | null;
 }
+
+const UpdateAccountPayload = payloadOf("updateAccount", {
+  account: required<AccountType>(AccountType, "The account after the change."),
+});
 
 @ObjectType({
   description: "A page of accounts; go on with after: pageInfo.endCursor.",
@@ -361,11 +364,23 @@ export class CredentialResolver {
   }
 }
 
+/** What the id of an account begins with, before that of its user. */
+const ACCOUNT = "account:";
+
+/** The user in the id of an account; `undefined` for other identifiers. */
+export const accountIn = (id: string): Ark | undefined =>
+  id.startsWith(ACCOUNT) ? askedArk(id.slice(ACCOUNT.length)) : undefined;
+
+/** @throws as `readAccount` */
+export const readAccountNode = async (ark: Ark, context: SignedIn): Promise<AccountType> =>
+  accountOf(await readAccount(context.deps, ark, context.caller), context);
+
 const accountOf = (
   { user, createdAt, signedInAt, ...rest }: ListedAccount,
   { loaders }: Context,
 ): AccountType => ({
   ...rest,
+  id: ACCOUNT + user,
   user: () => loaders.node(user),
   createdAt: new Date(createdAt),
   signedInAt: signedInAt === null ? null : new Date(signedInAt),
@@ -409,7 +424,10 @@ export class AdministrationResolver {
     const checked = checkedPage(page, "first", 1);
     const { items, positions, next } = await this.list(checked, signedIn(context));
     const accounts = items.map((account) => accountOf(account, context));
-    return pageOf(accounts, positions, next !== undefined, checked.after);
+    return {
+      ...pageOf(accounts, positions, next !== undefined, checked.after),
+      totalCount: () => countAccounts(context.deps, signedIn(context).caller),
+    };
   }
 
   @Query(() => RegistryFiguresType, {
@@ -430,8 +448,9 @@ export class AdministrationResolver {
     @Ctx() context: Context,
   ): Promise<object> {
     const asked = { admin: admin ?? undefined, disabled: disabled ?? undefined };
-    const settings = await this.set(id, asked, signedIn(context));
-    return { user: await context.loaders.node(askedArk(id).stored), ...settings };
+    const signed = signedIn(context);
+    await this.set(id, asked, signed);
+    return { account: await readAccountNode(askedArk(id), signed) };
   }
 
   @Mutation(() => CreateResetPayload, {

@@ -19,7 +19,7 @@ import {
   idOf,
   inputOf,
   payloadOf,
-  recordPayload,
+  statedPayload,
   required,
   withdrawal,
   writtenAs,
@@ -62,7 +62,7 @@ const RestoreInput = inputOf("restoreRevision", {
   revision: required<number>(Int, "The revision to restore."),
   expectedRevision,
 });
-const RestorePayload = recordPayload("restoreRevision", "record", RecordNode);
+const RestorePayload = statedPayload("restoreRevision", "record", RecordNode);
 
 /** The records of a list after a change, each with what became of it. */
 async function outcomes(
@@ -75,7 +75,7 @@ async function outcomes(
       id,
       done: changed,
       record: changed ? nodeOf(await stateAfter(deps, askedArk(id))) : null,
-      error: code === null ? null : { code, message: message! },
+      error: code === null || message === null ? null : { code, message },
     });
   return { results };
 }
@@ -177,7 +177,7 @@ export class BulkResolver {
     const expected = input.expectedRevision ?? undefined;
     const ark = askedArk(input.id);
     const { record } = await this.restore(ark, input.revision, expected, signedIn(context));
-    return writtenAs("record", record);
+    return writtenAs("record", record, context);
   }
 }
 

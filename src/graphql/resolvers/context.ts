@@ -12,6 +12,7 @@ import type { FoundLink, Page, StoredRecord } from "../../storage/records/port.j
 import { AnswerBudget, shareOf } from "./answer-budget.js";
 import { eventLoop } from "../../event-loop-budget.js";
 import { nodeOf, type RecordNode, unresolved } from "./types/records.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 interface LinksFrom {
   predicates: readonly string[];
@@ -157,8 +158,7 @@ class Loaders {
     page: string,
     read: (ids: readonly string[]) => Promise<R[]>,
   ): DataLoader<string, R> {
-    let pages = this.#links.get(predicates);
-    if (!pages) this.#links.set(predicates, (pages = new Map()));
+    const pages = getOrInsert(this.#links, predicates, () => new Map());
     let loader = pages.get(page) as DataLoader<string, R> | undefined;
     if (!loader)
       pages.set(

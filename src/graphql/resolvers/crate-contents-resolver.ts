@@ -20,6 +20,7 @@ import type { KindName } from "../../model/kind.js";
 import {
   type CrateFile,
   type CrateFilesQuery,
+  countCrateFiles,
   crateFiles,
   crateFolder,
 } from "../../services/crates/export/contents.js";
@@ -259,12 +260,18 @@ export class CrateContentsResolver {
       );
       const files = items.map(fileOf);
       await context.budget.hold(files.flatMap(({ record }) => record ?? []));
-      return pageOf(
-        files,
-        items.map(({ position }) => position),
-        next !== undefined,
-        checked.after,
-      );
+      return {
+        ...pageOf(
+          files,
+          items.map(({ position }) => position),
+          next !== undefined,
+          checked.after,
+        ),
+        totalCount: () =>
+          context.budget.queued(() =>
+            countCrateFiles(context.deps, askedArk(node.ark), minSize ?? 0),
+          ),
+      };
     });
   }
 
@@ -279,7 +286,7 @@ export class CrateContentsResolver {
     const checked = checkedPage(page);
     const { deps, caller, budget } = context;
     return budget.queued(async () => {
-      const { items, next, fileCount, size } = await crateFolder(
+      const { items, next, fileCount, size, entryCount } = await crateFolder(
         deps,
         askedArk(node.ark),
         path,
@@ -293,7 +300,12 @@ export class CrateContentsResolver {
       }));
       await budget.hold(entries.flatMap(({ file }) => file?.record ?? []));
       const cursors = items.map(({ position }) => position);
-      return { ...pageOf(entries, cursors, next !== undefined, checked.after), fileCount, size };
+      return {
+        ...pageOf(entries, cursors, next !== undefined, checked.after),
+        totalCount: entryCount,
+        fileCount,
+        size,
+      };
     });
   }
 

@@ -40,6 +40,7 @@ import {
 import {
   awaitSubmission,
   cancelSubmission,
+  countSubmissions,
   followSubmission,
   isRetryable,
   listSubmissions,
@@ -81,7 +82,7 @@ import { DateTime } from "./types/scalars.js";
   description: "One thing found in an archive: where, what, and the fix.",
   simpleResolvers: true,
 })
-export class FindingType {
+class FindingType {
   @Field(() => String, { nullable: true, description: "Member of the archive." }) file!:
     string | null;
   @Field(() => String, { nullable: true, description: "JSON pointer inside the member." })
@@ -97,7 +98,7 @@ export class FindingType {
   description: "How far the current stage of a submission is.",
   simpleResolvers: true,
 })
-export class ProgressType {
+class ProgressType {
   @Field({ description: "Units that are done." }) done!: number;
   @Field(() => Number, { nullable: true, description: "Units in all, where known." }) total!:
     number | null;
@@ -295,7 +296,10 @@ export class CrateResolver {
   ): Promise<SubmissionConnection> {
     const checked = checkedPage(page);
     const { items, positions, next } = await this.list(checked, signedIn(context));
-    return pageOf(items, positions, next !== undefined, checked.after);
+    return {
+      ...pageOf(items, positions, next !== undefined, checked.after),
+      totalCount: () => countSubmissions(context.deps, signedIn(context).caller),
+    };
   }
 
   /** @throws as {@link cancelSubmission} */
@@ -608,7 +612,7 @@ class CratePlanType {
 /** REST names kinds in a plan by their types. */
 const KIND_OF_TYPE = new Map(Object.values(KINDS).map(({ typeName, name }) => [typeName, name]));
 const withKind = <T extends { kind: string }>(items: T[]): T[] =>
-  items.map((item) => ({ ...item, kind: KIND_OF_TYPE.get(item.kind)! }));
+  items.map((item) => ({ ...item, kind: KIND_OF_TYPE.get(item.kind) ?? item.kind }));
 
 const typedPlan = ({ changes, ...plan }: CratePlan): CratePlanType => ({
   ...plan,

@@ -33,6 +33,7 @@ import {
   optional,
   recordPayload,
   required,
+  statedPayload,
   writtenAs,
 } from "./types/mutations.js";
 import { HasContent, NODE_TYPES, RecordNode, StoredContent } from "./types/records.js";
@@ -71,15 +72,9 @@ const RegisterInput = inputOf("registerDownload", {
 });
 const UploadInput = inputOf("uploadContent", { id: idOf(), file, expectedRevision });
 const DeleteInput = inputOf("deleteContent", { id: idOf(), expectedRevision });
-const [RegisterPayload, UploadPayload, DeletePayload] = [
-  "registerDownload",
-  "uploadContent",
-  "deleteContent",
-].map((mutation) => recordPayload(mutation, NOUN, NODE_TYPES.datadownload)) as [
-  new () => object,
-  new () => object,
-  new () => object,
-];
+const RegisterPayload = statedPayload("registerDownload", NOUN, NODE_TYPES.datadownload);
+const UploadPayload = recordPayload("uploadContent", NOUN, NODE_TYPES.datadownload);
+const DeletePayload = recordPayload("deleteContent", NOUN, NODE_TYPES.datadownload);
 
 /** File records and their stored content. */
 @Resolver()
@@ -150,7 +145,7 @@ export class DownloadResolver {
         },
         "datadownload",
       );
-    return shown(withUpload(input.file, register));
+    return shown(withUpload(input.file, register), context);
   }
 
   @Mutation(() => UploadPayload, {
@@ -166,7 +161,7 @@ export class DownloadResolver {
     const revision = input.expectedRevision ?? undefined;
     const upload = (file: IncomingFile) =>
       this.upload(askedArk(input.id), file, revision, signedIn(context));
-    return shown(withUpload(input.file, upload));
+    return shown(withUpload(input.file, upload), context);
   }
 
   @Mutation(() => DeletePayload, {
@@ -181,9 +176,9 @@ export class DownloadResolver {
   ): Promise<object> {
     const signed = signedIn(context);
     const revision = input.expectedRevision ?? undefined;
-    return shown(this.removeContent(askedArk(input.id), revision, signed));
+    return shown(this.removeContent(askedArk(input.id), revision, signed), context);
   }
 }
 
-const shown = async (view: Promise<RecordView>): Promise<object> =>
-  writtenAs(NOUN, (await view).record);
+const shown = async (view: Promise<RecordView>, context: Context): Promise<object> =>
+  writtenAs(NOUN, (await view).record, context);

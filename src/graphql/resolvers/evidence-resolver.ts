@@ -24,12 +24,13 @@ import { type SubmissionView, viewNow } from "../../services/crates/submissions.
 import {
   type Impact,
   impactOf,
+  type PathEdge,
   type SupportPath,
   supportPath,
 } from "../../services/evidence/analysis.js";
 import {
   evidenceGraph,
-  fieldsStated,
+  fieldsStatedBy,
   writeEvidence,
 } from "../../services/evidence/evidence-graph.js";
 import {
@@ -38,9 +39,9 @@ import {
   edgesOf,
   type ShownEdge,
 } from "../../services/evidence/formats.js";
+import { evidenceCard } from "../../services/evidence/picture/card.js";
 import { type DrawnEvidence, drawEvidence } from "../../services/evidence/picture/drawing.js";
 import { type Origin, originOf, sentenceOf } from "../../services/evidence/origin.js";
-import { drawBadge } from "../../services/evidence/picture/badge.js";
 import { requestBuild } from "../../services/evidence/stored/build.js";
 import {
   evidenceDeps,
@@ -61,9 +62,9 @@ import {
   pageOf,
   USUAL_PAGE,
 } from "./types/pages.js";
-import { RecordKindEnum, RecordConnection, RecordNode } from "./types/records.js";
+import { RecordKindEnum, RecordConnection, RecordNode, Reference } from "./types/records.js";
 
-export enum DirectionEnum {
+enum DirectionEnum {
   UPSTREAM = "upstream",
   DOWNSTREAM = "downstream",
   BOTH = "both",
@@ -78,7 +79,7 @@ registerEnumType(DirectionEnum, {
   },
 });
 
-export enum AssertedByEnum {
+enum AssertedByEnum {
   ANYONE = "anyone",
   OWNER = "owner",
 }
@@ -113,13 +114,15 @@ registerEnumType(FormatEnum, {
 
 @ObjectType({ description: "Who said an edge.", simpleResolvers: true })
 class EvidenceStatement {
-  @Field(() => ID, { description: "The record whose document says it." }) record!: string;
+  @Field(() => Reference, { description: "The record whose document says it." })
+  record!: Reference;
   @Field(() => String, {
     nullable: true,
     description: "The field that says it; null where the document no longer states it literally.",
   })
   field!: string | null;
-  @Field(() => ID, { nullable: true, description: "Owner of that record." }) owner!: string | null;
+  @Field(() => Reference, { nullable: true, description: "Owner of that record." })
+  owner!: Reference | null;
   @Field({ description: "Whether that owner owns the source as well, or may change it." })
   ownsSource!: boolean;
   @Field({ description: "Whether that owner owns the target as well, or may change it." })
@@ -133,17 +136,16 @@ class EvidenceStatement {
   simpleResolvers: true,
 })
 class EvidenceLink {
-  @Field(() => ID, { description: "The record that the statement is about." }) source!: string;
+  /** Source, name and target: no other statement of an answer has all three. */
+  key!: string;
+  @Field(() => Reference, { description: "The record that the statement is about." })
+  source!: () => Reference;
   @Field({ description: "Canonical name, e.g. generatedBy or usedDataset." }) name!: string;
-  @Field(() => ID, { description: "What the statement leads to." }) target!: string;
-  /** Read only on request. */
-  @Field(() => RecordNode, { description: "The source as a record." })
-  sourceNode!: () => Promise<RecordNode>;
-  @Field(() => RecordNode, { description: "The target as a record." })
-  targetNode!: () => Promise<RecordNode>;
+  @Field(() => Reference, { description: "What the statement leads to." })
+  target!: () => Reference;
   @Field({ description: "Only third parties state it." }) thirdParty!: boolean;
-  @Field(() => [ID], { description: "Owners of the records that state it." })
-  assertedByOwners!: string[];
+  @Field(() => [Reference], { description: "Owners of the records that state it." })
+  assertedByOwners!: () => Reference[];
   @Field(() => [EvidenceStatement], { description: "Fields of records that state it." }) statedBy!:
     EvidenceStatement[] | (() => Promise<EvidenceStatement[]>);
 }
@@ -152,9 +154,7 @@ class EvidenceLink {
   description: "A page of provenance statements; go on with after: pageInfo.endCursor.",
   simpleResolvers: true,
 })
-class EvidenceLinkConnection extends connectionTo("EvidenceLink", EvidenceLink) {
-  @Field(() => Int, { description: "Statements of the answer in all." }) totalCount!: number;
-}
+class EvidenceLinkConnection extends connectionTo("EvidenceLink", EvidenceLink) {}
 
 @ObjectType({
   description: "Like siblings that one node of the answer stands in for.",
@@ -214,7 +214,7 @@ const NOTHING_HIDDEN: Required<Hidden> = {
   description: "What supports a record, or what it supports.",
   simpleResolvers: true,
 })
-export class EvidenceAnswerType {
+class EvidenceAnswerType {
   /** Identifiers of the records, in the order of the answer. */
   ids!: readonly string[];
   @Field(() => [EvidenceLink], {
@@ -223,9 +223,12 @@ export class EvidenceAnswerType {
   edges!: EvidenceLink[];
   @Field(() => [EvidenceGroup], { description: "None unless collapse was asked for." })
   groups!: EvidenceGroup[];
-  @Field(() => [ID], { description: "Nodes of this answer that support no other node found." })
-  outputs!: string[];
-  @Field(() => [ID], { description: "References to what is not stored here." }) dangling!: string[];
+  @Field(() => [Reference], {
+    description: "Nodes of this answer that support no other node found.",
+  })
+  outputs!: Reference[];
+  @Field(() => [Reference], { description: "References to what is not stored here." })
+  dangling!: Reference[];
   @Field(() => HiddenType, { description: "What the answer leaves out, counted by reason." })
   hidden!: HiddenType;
   @Field(() => PageInfo, {
@@ -246,8 +249,11 @@ export class KindCountType {
 }
 @ObjectType("OwnerCount", { description: "How many records have an owner.", simpleResolvers: true })
 class OwnerCountType {
-  @Field(() => ID, { nullable: true, description: "Who owns them; null for records without one." })
-  owner!: string | null;
+  @Field(() => Reference, {
+    nullable: true,
+    description: "Who owns them; null for records without one.",
+  })
+  owner!: Reference | null;
   @Field(() => String, { nullable: true, description: "Name of the owner." }) name!: string | null;
   @Field(() => Int, { description: "How many." }) count!: number;
   @Field(() => [KindCountType], { description: "The same by kind." }) kinds!: KindCountType[];
@@ -291,7 +297,7 @@ class SupportPathType {
 }
 
 @ObjectType("OriginPart", {
-  description: "A part of a sentence: words, or the name of a record.",
+  description: "Words, or the name of a record.",
   simpleResolvers: true,
 })
 class OriginPartType {
@@ -299,13 +305,8 @@ class OriginPartType {
   @Field(() => ID, { nullable: true, description: "The record that the text names." })
   id!: string | null;
 }
-@ObjectType("OriginSoftware", { description: "Software that took part.", simpleResolvers: true })
-class OriginSoftwareType {
-  @Field(() => ID, { description: "Its record." }) id!: string;
-  @Field({ description: "What people call it." }) name!: string;
-}
 @ObjectType("Origin", {
-  description: "Where a record came from: a sentence written from its evidence, and numbers.",
+  description: "Where a record came from, by its evidence.",
   simpleResolvers: true,
 })
 class OriginType {
@@ -318,27 +319,25 @@ class OriginType {
   supporting!: number;
   @Field(() => Int, { description: "Activities that it came from." }) activities!: number;
   @Field(() => Int, {
-    description:
-      "Data, files, models and samples that it came from, and references to missing ones.",
+    description: "Data, files, models and samples it came from, known or not.",
   })
   inputs!: number;
   @Field(() => Int, { description: "Those that are described here." }) inputsHere!: number;
   @Field(() => Int, {
-    description: "Files of the record and of what supports it whose bytes were brought here.",
+    description: "Files, its own and of what supports it, that were brought here.",
   })
   files!: number;
   @Field(() => Int, {
-    description: "Those that are stored, with the hashes that they had when they came.",
+    description: "Those that are stored and match their hashes.",
   })
   filesIntact!: number;
   @Field(() => Int, { description: "Those that were found damaged." }) filesDamaged!: number;
-  @Field(() => [OriginSoftwareType], { description: "Software that took part." })
-  software!: OriginSoftwareType[];
+  @Field(() => [OriginPartType], { description: "Software that took part." })
+  software!: OriginPartType[];
   @Field(() => Int, { description: "Statements that only third parties make." })
   thirdParty!: number;
   @Field({ description: "More supports the record than was read: numbers are at least so large." })
   truncated!: boolean;
-  @Field({ description: "A badge for other sites, as SVG." }) badge!: string;
   @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
 }
 
@@ -412,14 +411,14 @@ const askedIn = ({
 function answerOf(document: EvidenceGraph, asked: Asked, context: Context): EvidenceAnswerType {
   const groups = [...document["@graph"], ...document.dangling].flatMap(
     ({ count, group, ...each }) =>
-      count === undefined
+      count === undefined || group === undefined
         ? []
         : [
             {
               id: each["@id"],
               types: "@type" in each ? each["@type"] : [],
               count,
-              group: group!,
+              group,
             },
           ],
   );
@@ -428,8 +427,8 @@ function answerOf(document: EvidenceGraph, asked: Asked, context: Context): Evid
     edges: shownEdges(edgesOf(document["@graph"]), context),
     groups,
     ids: records.map((node) => node["@id"]),
-    outputs: document.outputs.map((output) => output["@id"]),
-    dangling: document.dangling.map((reference) => reference["@id"]),
+    outputs: document.outputs.map((output) => referenceTo(output["@id"], context)),
+    dangling: document.dangling.map((reference) => referenceTo(reference["@id"], context)),
     hidden: { ...NOTHING_HIDDEN, ...document.hidden },
     pageInfo: {
       hasNextPage: document.truncated,
@@ -481,6 +480,10 @@ export class EvidenceResolver {
   /** @throws ServiceError as {@link query} */
   origin(ark: Ark, { deps }: Context): Promise<Origin> {
     return originOf(ark, deps);
+  }
+  /** The picture for links to the record, as PNG. */
+  card(request: Asked, { deps, budget }: Context): Promise<Uint8Array> {
+    return budget.queued(() => evidenceCard(deps, request));
   }
   async exported(graph: EvidenceGraph, format: EvidenceFormat): Promise<string> {
     return EVIDENCE_FORMATS[format].write(graph);
@@ -590,13 +593,11 @@ export class EvidenceResolver {
     @Args(() => PageArguments) page: PageArguments,
   ): EvidenceLinkConnection {
     const { limit, after } = checkedPage(page);
-    const nameOf = ({ source, name, target }: EvidenceLink): string =>
-      `${source} ${name} ${target}`;
-    const { items, more } = pageWithin(edges, nameOf, limit, after);
+    const { items, more } = pageWithin(edges, ({ key }) => key, limit, after);
     return {
       ...pageOf(
         items,
-        items.map((edge) => cursorOf(nameOf(edge))),
+        items.map(({ key }) => cursorOf(key)),
         more,
         after,
       ),
@@ -623,8 +624,7 @@ export class EvidenceResolver {
 
   @Query(() => OriginType, {
     name: "origin",
-    description:
-      "Where a record came from, in a sentence and in numbers. The 120 nearest records are read.",
+    description: "Where a record came from, as the 120 nearest records say.",
   })
   async originFor(
     @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
@@ -636,7 +636,6 @@ export class EvidenceResolver {
       id: stored,
       sentence: sentenceOf(origin),
       parts: phrases,
-      badge: drawBadge(origin),
       ...facts,
     };
   }
@@ -654,9 +653,18 @@ export class EvidenceResolver {
     const {
       "@id": stored,
       hidden = {},
+      byOwner,
       ...counts
     } = await this.impactOf(askedArk(id), context, assertedBy);
-    return { id: stored, ...counts, hidden: { ...NOTHING_HIDDEN, ...hidden } };
+    return {
+      id: stored,
+      ...counts,
+      byOwner: byOwner.map(({ owner, ...count }) => ({
+        ...count,
+        owner: owner === null ? null : referenceTo(owner, context),
+      })),
+      hidden: { ...NOTHING_HIDDEN, ...hidden },
+    };
   }
 
   @Query(() => SupportPathType, {
@@ -692,7 +700,7 @@ export class EvidenceResolver {
         ),
       edges: edges.map((edge) => ({
         ...withEnds(edge, context),
-        statedBy: edge.statedBy.map(statementOf),
+        statedBy: edge.statedBy.map((statement) => statementOf(statement, context)),
       })),
     };
   }
@@ -776,53 +784,65 @@ type Edge = Pick<ShownEdge, "source" | "name" | "target"> & {
   statedBy: readonly { owner: string | null }[];
 };
 
+/** An identifier of an answer; its record is read only on request. */
+const referenceTo = (id: string, { budget, loaders }: Context): Reference => ({
+  id,
+  text: id,
+  record: async () => {
+    budget.spend(1);
+    const node = await loaders.node(id);
+    return node.stored ? node : null;
+  },
+});
+
 const withEnds = (
   { source, name, target, thirdParty = false, statedBy }: Edge,
-  { budget, loaders }: Context,
-): Omit<EvidenceLink, "statedBy"> => {
-  const end = (id: string) => (): Promise<RecordNode> => {
-    budget.spend(1);
-    return loaders.node(id);
-  };
-  const owners = [...new Set(statedBy.flatMap(({ owner }) => (owner === null ? [] : [owner])))];
-  return {
-    source,
-    name,
-    target,
-    thirdParty,
-    assertedByOwners: owners,
-    sourceNode: end(source),
-    targetNode: end(target),
-  };
-};
+  context: Context,
+): Omit<EvidenceLink, "statedBy"> => ({
+  key: `${source} ${name} ${target}`,
+  source: () => referenceTo(source, context),
+  name,
+  target: () => referenceTo(target, context),
+  thirdParty,
+  assertedByOwners: () => {
+    const owners = new Set(statedBy.flatMap(({ owner }) => owner ?? []));
+    return [...owners].map((owner) => referenceTo(owner, context));
+  },
+});
 
-const statementOf = <T extends { thirdParty?: true }>(
-  statement: T,
-): T & { thirdParty: boolean } => ({ ...statement, thirdParty: statement.thirdParty === true });
+const statementOf = (
+  { record, owner, thirdParty, ...statement }: PathEdge["statedBy"][number],
+  context: Context,
+): EvidenceStatement => ({
+  ...statement,
+  record: referenceTo(record, context),
+  owner: owner === null ? null : referenceTo(owner, context),
+  thirdParty: thirdParty === true,
+});
 
 /** The stating fields of all edges are looked up at once, when a client asks for the first. */
 function shownEdges(edges: readonly ShownEdge[], context: Context): EvidenceLink[] {
-  // Each member of a group has its own record.
-  const stated = edges.flatMap(({ source, name, target, statedBy }, index) =>
-    statedBy.flatMap(({ record, ...claimed }) =>
-      record === null ? [] : [{ index, source, name, target, record, claimed }],
-    ),
-  );
-  let statements: Promise<EvidenceStatement[][]> | undefined;
-  const withFields = async (): Promise<EvidenceStatement[][]> => {
-    const fields = await fieldsStated(stated, context.deps);
-    const found = edges.map((): EvidenceStatement[] => []);
-    for (const [place, { index, record, claimed }] of stated.entries())
-      for (const field of fields[place]!)
-        found[index]!.push({ ...statementOf(claimed), record, field });
-    return found;
+  let reader: ReturnType<typeof fieldsStatedBy> | undefined;
+  const fieldReader = (): ReturnType<typeof fieldsStatedBy> => {
+    if (!reader) context.budget.spend(edges.length);
+    return (reader ??= fieldsStatedBy(
+      edges.flatMap(({ statedBy }) => statedBy.flatMap(({ record }) => record ?? [])),
+      context.deps.records,
+    ));
   };
-  const claimed = (): Promise<EvidenceStatement[][]> => {
-    if (!statements) context.budget.spend(edges.length);
-    return (statements ??= withFields());
-  };
-  return edges.map((edge, index) => ({
+  return edges.map((edge) => ({
     ...withEnds(edge, context),
-    statedBy: async () => (await claimed())[index]!,
+    statedBy: async () => {
+      const fieldsOf = await fieldReader();
+      const { source: subject, name, target: object } = edge;
+      // Each member of a group has its own record.
+      return edge.statedBy.flatMap(({ record, ...claimed }) =>
+        record === null
+          ? []
+          : fieldsOf({ subject, name, object, graph: record }).map((field) =>
+              statementOf({ ...claimed, record, field }, context),
+            ),
+      );
+    },
   }));
 }

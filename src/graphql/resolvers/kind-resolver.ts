@@ -22,13 +22,13 @@ import { CONNECTIONS, relationOf } from "../../model/connections.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { constantOf, KINDS } from "../../model/kinds.js";
-import { danglingReferences } from "../../services/crates/dangling.js";
+import { countDangling, danglingReferences } from "../../services/crates/dangling.js";
 import { readRecord } from "../../services/evidence/stored/build.js";
 import { recordsNamed } from "../../services/formats/agents.js";
 import { authorsOf, partsForAuthors } from "../../services/formats/attribution.js";
 import { createRecord } from "../../services/records/write.js";
 import { askedArk, orNull } from "../../services/records/find.js";
-import { linksFrom, linksTo } from "../../services/records/links.js";
+import { countAllLinks, linksFrom, linksTo } from "../../services/records/links.js";
 import {
   type ListFilter,
   landmarksOf,
@@ -59,7 +59,7 @@ import {
   inputOf,
   nounOf,
   optional,
-  recordPayload,
+  statedPayload,
   required,
   writtenAs,
 } from "./types/mutations.js";
@@ -72,7 +72,10 @@ import {
   nodeOf,
   RecordConnection,
   RecordNode,
+  Reference,
+  referenceOf,
 } from "./types/records.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 /**
  * The operations every kind has, reads and writes. REST handlers and the GraphQL fields below call
@@ -183,7 +186,7 @@ function writable(
     [noun]: document,
     expectedRevision,
   });
-  const payload = (verb: string) => recordPayload(`${verb}${typeName}`, noun, NODE_TYPES[kind]);
+  const payload = (verb: string) => statedPayload(`${verb}${typeName}`, noun, NODE_TYPES[kind]);
   const [Created, Updated, Replaced] = [payload("create"), payload("update"), payload("replace")];
   const documentIn = (input: Record<string, unknown>, { deps }: Context): JsonObject =>
     documentOf(
@@ -204,7 +207,7 @@ function writable(
     ): Promise<object> {
       resolver.assertMayCreate(context);
       const write = () => resolver.create(documentIn(input, context), context);
-      return written(write, ["input", noun]);
+      return written(write, ["input", noun], context);
     }
 
     @Mutation(() => Updated, {
@@ -222,12 +225,12 @@ function writable(
         const patch = patchOf(kind, input.patch, context.deps.config.MAX_JSON_DEPTH);
         return records.update(ark, patch, options, signed);
       };
-      return written(write, ["input", "patch"]);
+      return written(write, ["input", "patch"], context);
     }
 
     @Mutation(() => Replaced, {
       name: `replace${typeName}`,
-      description: "Replaces the whole record: absent fields get their default or are removed.",
+      description: "Replaces the record: absent fields get defaults or are removed.",
     })
     replace(
       @Arg("input", () => ReplaceInput) input: Record<string, unknown>,
@@ -236,12 +239,16 @@ function writable(
       const signed = signedIn(context);
       const revision = (input["expectedRevision"] as number | null) ?? undefined;
       const write = () => resolver.replace(documentIn(input, context), revision, signed);
-      return written(write, ["input", noun]);
+      return written(write, ["input", noun], context);
     }
   }
   /** The payload of a write, whose errors name members of the argument `at`. */
-  async function written(write: () => Promise<RecordView>, at: string[]): Promise<object> {
-    return writtenAs(noun, (await placed(at, write, kind)).record);
+  async function written(
+    write: () => Promise<RecordView>,
+    at: string[],
+    context: Context,
+  ): Promise<object> {
+    return writtenAs(noun, (await placed(at, write, kind)).record, context);
   }
   return WritableFields;
 }
@@ -363,25 +370,32 @@ export class LinksResolver {
     @Ctx() { deps, budget, loaders }: Context,
   ): Promise<RecordLinkConnection> {
     const options = checkedPage(page, "first", 1);
-    if (!stored) return pageOf<RecordLink>([], [], false, options.after);
+    if (!stored) return { ...pageOf<RecordLink>([], [], false, options.after), totalCount: 0 };
     const [found] = await budget.queued(() =>
       direction === LinkDirectionEnum.FROM
         ? linksFrom(deps, [stored.ark], options)
         : linksTo(deps, [stored.key], options),
     );
-    const { items, next } = found!;
+    const { items = [], next } = found ?? {};
     budget.spend(items.length);
-    const records = await Promise.all(
-      items.map(({ source, target }) =>
-        loaders.node(direction === LinkDirectionEnum.FROM ? target : source),
+    const links = await Promise.all(
+      items.map(async ({ predicate, source, target }) => ({
+        predicate,
+        record: await loaders.node(direction === LinkDirectionEnum.FROM ? target : source),
+      })),
+    );
+    return {
+      ...pageOf(
+        links,
+        items.map(({ position }) => position),
+        next !== undefined,
+        options.after,
       ),
-    );
-    return pageOf(
-      items.map(({ predicate }, index) => ({ predicate, record: records[index]! })),
-      items.map(({ position }) => position),
-      next !== undefined,
-      options.after,
-    );
+      totalCount: () =>
+        budget.queued(() =>
+          countAllLinks(deps, stored.ark, direction === LinkDirectionEnum.FROM ? "from" : "to"),
+        ),
+    };
   }
 }
 
@@ -413,14 +427,14 @@ class DanglingReference {
       "JSON pointer to the reference in the record's document; null where it is stated otherwise.",
   })
   pointer!: string | null;
-  @Field(() => ID, { description: "The identifier that the reference states." }) target!: string;
+  @Field(() => Reference, { description: "What the reference states." }) target!: Reference;
   @Field(() => DanglingReasonEnum, { description: "Why it leads nowhere." })
   reason!: DanglingReasonEnum;
-  @Field(() => ID, {
+  @Field(() => Reference, {
     nullable: true,
     description: "Record to use in place of a deleted one, where its tombstone names one.",
   })
-  successor!: string | null;
+  successor!: Reference | null;
 }
 @ObjectType({
   description: "A page of references; go on with after: pageInfo.endCursor.",
@@ -445,21 +459,28 @@ export class DanglingResolver {
     return budget.queued(async () => {
       const { items, next } = await danglingReferences(deps, askedArk(node.ark), checked);
       budget.spend(items.length);
-      const nodes = new Map(items.map(({ source }) => [source.ark, nodeOf(source)]));
+      const nodes = new Map<string, RecordNode>();
+      const references = items.map(({ source, ...reference }) => ({
+        ...reference,
+        record: getOrInsert(nodes, source.ark, () => nodeOf(source)),
+      }));
       await budget.hold([...nodes.values()]);
-      return pageOf(
-        items.map(({ source, predicate, pointer, target, deleted, successor }) => ({
-          record: nodes.get(source.ark)!,
-          predicate,
-          pointer,
-          target,
-          reason: deleted ? DanglingReasonEnum.DELETED : DanglingReasonEnum.UNKNOWN,
-          successor,
-        })),
-        items.map(({ position }) => position),
-        next !== undefined,
-        checked.after,
-      );
+      return {
+        ...pageOf(
+          references.map(({ record, predicate, pointer, target, deleted, successor }) => ({
+            record,
+            predicate,
+            pointer,
+            target: referenceOf(target)!,
+            reason: deleted ? DanglingReasonEnum.DELETED : DanglingReasonEnum.UNKNOWN,
+            successor: referenceOf(successor),
+          })),
+          items.map(({ position }) => position),
+          next !== undefined,
+          checked.after,
+        ),
+        totalCount: () => budget.queued(() => countDangling(deps, askedArk(node.ark))),
+      };
     });
   }
 }

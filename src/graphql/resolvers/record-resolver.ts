@@ -51,6 +51,7 @@ import type {
 } from "../../storage/records/port.js";
 import { eventLoop } from "../../event-loop-budget.js";
 import { attemptsFrom, type Context, countWrite, type SignedIn, signedIn } from "./context.js";
+import { accountIn, readAccountNode } from "./account-resolver.js";
 import { selectedPage } from "./selection-resolver.js";
 import { assertStorable, checkedRange, placed, RecordsArguments } from "./types/inputs.js";
 import {
@@ -60,6 +61,7 @@ import {
   optional,
   recordPayload,
   required,
+  statedPayload,
   withdrawal,
   writtenAs,
 } from "./types/mutations.js";
@@ -343,9 +345,7 @@ const describedFormat = ({
   description: "A page of revisions; go on with after: pageInfo.endCursor.",
   simpleResolvers: true,
 })
-class RevisionConnection extends connectionTo("Revision", Revision) {
-  @Field(() => Int, { description: "Revisions in all." }) totalCount!: number;
-}
+class RevisionConnection extends connectionTo("Revision", Revision) {}
 
 const UpdateRecordInput = inputOf("updateRecord", {
   id: idOf(),
@@ -387,7 +387,7 @@ export const statusOf = ({
   reason,
   successor,
 });
-const UpdateRecordPayload = recordPayload("updateRecord", "record", RecordNode);
+const UpdateRecordPayload = statedPayload("updateRecord", "record", RecordNode);
 
 /**
  * Records of any kind by identifier. REST calls the methods that take an options object as well.
@@ -461,13 +461,18 @@ export class RecordResolver {
   @Query(() => Node, {
     nullable: true,
     description:
-      "A record, or a submission or access token of yours; null when nothing has the identifier.",
+      "A record, or a submission or access token of yours; an account for administrators. Null when " +
+      "nothing has the identifier.",
   })
   async node(
-    @Arg("id", () => ID, { description: "ARK of a record in any accepted spelling, or UUID." })
+    @Arg("id", () => ID, {
+      description: "ARK of a record in any accepted spelling, or the id of another node.",
+    })
     id: string,
     @Ctx() context: Context,
   ): Promise<object | null> {
+    const account = accountIn(id);
+    if (account) return orNull(readAccountNode(account, signedIn(context)));
     if (!UUID.test(id)) return this.record(id, context);
     const { deps, caller } = signedIn(context);
     return (
@@ -528,7 +533,7 @@ export class RecordResolver {
       assertStorable(patch, context.deps.config.MAX_JSON_DEPTH);
       const options = { expectedRevision: input.expectedRevision ?? undefined };
       const { record } = await this.update(askedArk(input.id), { merge: patch }, options, signed);
-      return writtenAs("record", record);
+      return writtenAs("record", record, context);
     });
   }
 
@@ -588,7 +593,7 @@ export class RecordResolver {
       successor,
     };
     await this.remove(ark, options, signed);
-    return writtenAs("record", await stateAfter(context.deps, ark));
+    return writtenAs("record", await stateAfter(context.deps, ark), context);
   }
 
   @FieldResolver(() => RecordNode, {
@@ -743,6 +748,6 @@ export class PublicationResolver {
       expected ?? undefined,
       signedIn(context),
     );
-    return writtenAs("record", await stateAfter(context.deps, askedArk(ark)));
+    return writtenAs("record", await stateAfter(context.deps, askedArk(ark)), context);
   }
 }

@@ -1,6 +1,8 @@
 import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { isObject, type JsonObject, type JsonValue } from "../field.js";
 import { step, stepName } from "./pointer.js";
+import { ownValue } from "../../own.js";
+import { pairs } from "../../pairs.js";
 
 /** Most operations of one JSON Patch. */
 export const MAX_PATCH_OPERATIONS = 1000;
@@ -153,7 +155,7 @@ export function applyJsonPatch(
 /** A document between two operations. */
 class Patched {
   /** It is the member of a holder: so the empty pointer is no special case. */
-  readonly #top: JsonObject;
+  readonly #top: { document: JsonValue };
   readonly #limits: PatchLimits;
   /** The running operation, as errors name it. */
   #place = "";
@@ -169,7 +171,7 @@ class Patched {
   }
 
   get document(): JsonValue {
-    return this.#top["document"]!;
+    return this.#top.document;
   }
 
   perform({ op, path, from, value }: Operation, index: number): void {
@@ -234,16 +236,17 @@ class Patched {
 
   /** The object or list that holds the last part of a pointer. */
   #placeOf(path: readonly string[]): [holder: JsonObject | JsonValue[], name: string] {
-    const parts = ["document", ...path];
-    this.#spend(parts.length);
+    this.#spend(path.length + 1);
     let holder: JsonObject | JsonValue[] = this.#top;
-    for (const part of parts.slice(0, -1)) {
-      const inner: JsonValue = this.#valueIn(holder, part);
+    let name = "document";
+    for (const part of path) {
+      const inner: JsonValue = this.#valueIn(holder, name);
       if (inner === null || typeof inner !== "object")
         throw this.#conflict(`${shown(path)} leads into a value that is no object and no list`);
       holder = inner;
+      name = part;
     }
-    return [holder, parts.at(-1)!];
+    return [holder, name];
   }
 
   #valueIn(holder: JsonObject | JsonValue[], name: string): JsonValue {
@@ -294,13 +297,16 @@ class Patched {
       return (
         Array.isArray(other) &&
         one.length === other.length &&
-        one.every((item, index) => this.#equal(item, other[index]!))
+        pairs(one, other).every(([item, twin]) => this.#equal(item, twin))
       );
     if (!isObject(one) || !isObject(other)) return false;
-    const names = Object.keys(one);
+    const members = Object.entries(one);
     return (
-      names.length === Object.keys(other).length &&
-      names.every((name) => Object.hasOwn(other, name) && this.#equal(one[name]!, other[name]!))
+      members.length === Object.keys(other).length &&
+      members.every(([name, member]) => {
+        const twin = ownValue(other, name);
+        return twin !== undefined && this.#equal(member, twin);
+      })
     );
   }
 

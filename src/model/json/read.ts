@@ -171,14 +171,15 @@ class Inspection {
     this.#space();
     if (this.#text[this.#at] !== '"') throw new Broken(this.#at, expected);
     const start = this.#at;
-    const frame = this.#frames.at(-1)!;
+    const frame = this.#frames.at(-1);
+    if (!frame?.keys) return;
     const key = this.#string();
     frame.place = key;
     if (!isKeepable(key))
       this.#report("string_unicode", "a key holds NUL or half of a surrogate pair", start);
-    if (frame.keys!.has(key))
+    if (frame.keys.has(key))
       this.#report("duplicate_key", "the key occurs twice in this object", start);
-    frame.keys!.add(key);
+    frame.keys.add(key);
     this.#space();
     if (this.#text[this.#at] !== ":") throw new Broken(this.#at, "Expecting ':' delimiter");
     this.#at++;

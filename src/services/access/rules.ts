@@ -4,6 +4,7 @@ import { type Ark, arkKey, keysAbove, referencedArk, sameArk } from "../../ident
 import { instantOf } from "../../model/dates.js";
 import { COLLECTIVES } from "../../model/kinds.js";
 import type { Holder, RecordStore, StoredRecord } from "../../storage/records/port.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 /** The store in which owners are looked up. */
 type Owners = Pick<RecordStore, "findMany">;
@@ -316,8 +317,6 @@ export class Claims {
    */
   #mayChange(holder: Holder): Promise<boolean> {
     const name = holder.kind === "user" ? `user ${holder.ark}` : `owner ${holder.owner}`;
-    let may = this.#owners.get(name);
-    if (!may) this.#owners.set(name, (may = mayChange(this.#records, this.#caller, holder)));
-    return may;
+    return getOrInsert(this.#owners, name, () => mayChange(this.#records, this.#caller, holder));
   }
 }

@@ -141,8 +141,7 @@ export async function changePassword(
   assertShort(deps, { username: current, password: next });
   assertSignedIn(caller, "change a password");
   await attempts?.(user);
-  const account = await deps.records.accountOf(user);
-  await assertCurrent(account, current);
+  const account = await assertCurrent(await deps.records.accountOf(user), current);
   checkPassword(next, deps.config.PASSWORD_MIN_LENGTH, ["body", "newPassword"]);
   const tokensValidFrom = nextValidFrom(account);
   await deps.records.commit({
@@ -152,7 +151,7 @@ export async function changePassword(
     account: { op: "update", user, passwordHash: await hashPassword(next), tokensValidFrom },
   });
   const [record] = await deps.records.findMany([user]);
-  return issueToken(deps, { ...account!, tokensValidFrom }, record?.name ?? null);
+  return issueToken(deps, { ...account, tokensValidFrom }, record?.name ?? null);
 }
 
 /** The record of a caller; absent after the record was deleted. */

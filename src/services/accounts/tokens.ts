@@ -8,6 +8,8 @@ import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { ACCESS_TOKEN_PREFIX, liveCredential, noteUse } from "./credentials.js";
 import { assertCsrf, assertOwnPage, type Session, verifySession } from "./sessions.js";
+import { storedOnce } from "../stored-once.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 export interface TokenAnswer {
   access_token: string;
@@ -178,10 +180,7 @@ export async function installation(
   records: Pick<RecordStore, "setting" | "setSetting">,
 ): Promise<string> {
   const known = await records.setting(INSTALLATION);
-  return (
-    known ??
-    (await records.setSetting(INSTALLATION, `urn:uuid:${randomUUID()}`, { ifAbsent: true }))!
-  );
+  return known ?? storedOnce(records, INSTALLATION, `urn:uuid:${randomUUID()}`);
 }
 
 const MINUTE = 60_000;
@@ -222,10 +221,10 @@ export function rateLimit(
   deps: Pick<Deps, "config" | "shared">,
   setting: "LOGIN_RATE" | "SIGNUP_RATE" | "WRITE_RATE",
 ): RateLimit {
-  let limits = rates.get(deps);
-  if (!limits) rates.set(deps, (limits = new Map()));
-  let limit = limits.get(setting);
-  if (!limit)
-    limits.set(setting, (limit = new RateLimit(deps.config[setting], setting, deps.shared)));
-  return limit;
+  const limits = getOrInsert(rates, deps, () => new Map<string, RateLimit>());
+  return getOrInsert(
+    limits,
+    setting,
+    () => new RateLimit(deps.config[setting], setting, deps.shared),
+  );
 }

@@ -2,6 +2,7 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { invalid, ServiceError, ValidationError } from "../../errors.js";
+import { codePointName } from "../../identifiers/ark.js";
 import { isObject, type JsonObject, type JsonValue } from "../../model/field.js";
 import type { Account, AccountChange, SpentSetting } from "../../storage/records/port.js";
 import { assertSignedIn, authenticated, type Caller } from "../access/rules.js";
@@ -186,11 +187,11 @@ async function changedAccount(
   };
 }
 
-/** @throws ValidationError; ServiceError `BAD_CREDENTIALS` */
+/** @returns the account; @throws ValidationError; ServiceError `BAD_CREDENTIALS` */
 export async function assertCurrent(
   account: Account | undefined,
   current: JsonValue | undefined,
-): Promise<void> {
+): Promise<Account> {
   if (typeof current !== "string")
     throw invalid(
       ["body", "currentPassword"],
@@ -198,8 +199,11 @@ export async function assertCurrent(
         "replace it",
       "missing",
     );
-  if (!(await verifyPassword(account?.passwordHash, current)))
+  // Without an account too, so that the time does not show whether there is one.
+  const isRight = await verifyPassword(account?.passwordHash, current);
+  if (!account || !isRight)
     throw new ServiceError("BAD_CREDENTIALS", "The current password is wrong.");
+  return account;
 }
 
 /** Tokens of before end with each change, whichever clock set the time of the last one. */
@@ -212,13 +216,11 @@ function emailOf(document: JsonObject, known?: string): string {
   const email = normalizeEmail(sent);
   if (email === known) return email;
   const invisible = invisibleIn(sent);
-  if (invisible !== undefined) {
-    const code = invisible.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0");
+  if (invisible !== undefined)
     throw invalid(
       ["body", "email"],
-      `Value error, the address holds a character that cannot be seen (U+${code}): leave it out`,
+      `Value error, the address holds a character that cannot be seen (${codePointName(invisible)}): leave it out`,
     );
-  }
   if (!/^[^\s@]+@[^\s@]+$/.test(email)) {
     throw new ValidationError([
       {

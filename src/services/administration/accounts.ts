@@ -6,10 +6,10 @@ import { randomUUID } from "node:crypto";
 import { invalid, ServiceError } from "../../errors.js";
 import { type Ark, lookupArk, sameArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
-import type { ListedAccount } from "../../storage/records/port.js";
+import type { Account, ListedAccount } from "../../storage/records/port.js";
 import { assertMayChangeMembers, type Caller, names, assertSignedIn } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { findLive } from "../records/find.js";
+import { findLive, NothingStored } from "../records/find.js";
 import { totalsByKind } from "../records/list.js";
 import { amendRecord, type ChangeOptions } from "../records/write.js";
 import type { RecordView } from "../records/view.js";
@@ -32,6 +32,20 @@ export async function listAccounts(
   return records.accounts(page);
 }
 
+/** How many accounts the list has. @throws ServiceError `FORBIDDEN` */
+export async function countAccounts({ records }: Deps, caller: Caller): Promise<number> {
+  assertAdmin(caller);
+  return records.countAccounts();
+}
+
+/** One account of the list. @throws ServiceError `FORBIDDEN`, `NOT_FOUND` */
+export async function readAccount(deps: Deps, ark: Ark, caller: Caller): Promise<ListedAccount> {
+  assertAdmin(caller);
+  const account = await deps.records.listedAccount((await accountOf(deps, ark)).user);
+  if (!account) throw new NothingStored(`There is no account of ${ark.stored}.`);
+  return account;
+}
+
 /** What an administrator changes of an account; absent: as before. */
 export interface AccountSettings {
   admin?: boolean | undefined;
@@ -51,13 +65,13 @@ export async function setAccount(
   caller: Caller,
 ): Promise<Pick<ListedAccount, "admin" | "disabled">> {
   assertAdmin(caller);
-  const user = await accountOf(deps, ark);
+  const before = await accountOf(deps, ark);
+  const { user } = before;
   if (sameArk(user, caller.user) && (admin === false || disabled === true))
     throw new ServiceError(
       "FORBIDDEN",
       "You cannot disable your own account, or give up its rights: ask another administrator.",
     );
-  const before = (await deps.records.accountOf(user))!;
   const tokensValidFrom = nextValidFrom(before);
   await deps.records.commit({
     by: caller.user,
@@ -75,13 +89,12 @@ export async function setAccount(
 }
 
 /** @throws ServiceError `NOT_FOUND` */
-async function accountOf({ records }: Deps, ark: Ark): Promise<string> {
+async function accountOf({ records }: Deps, ark: Ark): Promise<Account> {
   const found = await records.find(ark);
   const account =
     found && "record" in found ? await records.accountOf(found.record.ark) : undefined;
-  if (!account || account.deleted)
-    throw new ServiceError("NOT_FOUND", `There is no account of ${ark.stored}.`);
-  return account.user;
+  if (!account || account.deleted) throw new NothingStored(`There is no account of ${ark.stored}.`);
+  return account;
 }
 
 /** With it a user sets a new password once. */
@@ -104,7 +117,7 @@ export async function createPasswordReset(
 ): Promise<PasswordReset> {
   assertAdmin(caller);
   assertSignedIn(caller, "make tokens");
-  const user = await accountOf(deps, ark);
+  const { user } = await accountOf(deps, ark);
   const token = newSecret();
   const expiresAt = now + deps.config.RESET_LIFETIME;
   await deps.records.storeCredential(

@@ -35,7 +35,7 @@ export const RUN_CODES = {
   ENGINE_AWAY:
     "The container engine was unavailable during the whole retry window, OUTAGE_PATIENCE.",
 } as const;
-export type RunCode = keyof typeof RUN_CODES;
+type RunCode = keyof typeof RUN_CODES;
 
 /** @param pointer where in the computation's document */
 export const runFinding = (

@@ -29,11 +29,8 @@ export class FileNames {
       .split("/")
       .map(safeName)
       .filter((part) => part !== "");
-    const path =
-      parts.length === 0 || Buffer.byteLength(parts.join("/")) > MAX_PATH_BYTES
-        ? [parts.at(-1) ?? "file"]
-        : parts;
-    const name = path.pop()!;
+    const name = parts.pop() ?? "file";
+    const path = Buffer.byteLength([...parts, name].join("/")) > MAX_PATH_BYTES ? [] : parts;
     const dot = name.lastIndexOf(".");
     const [stem, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ""];
     // A folder cannot have the name of a file: such a path is reduced to its file name.
@@ -95,13 +92,14 @@ export async function usedBy(
     predicates: USED,
     limit: config.EXECUTION_INPUT_FILES,
   });
+  const used = page?.items ?? [];
   const software = new Set(
-    page!.items
+    used
       .filter(({ predicate }) => predicate === PROVENANCE.usedSoftware.evi)
       .map(({ targetKey }) => targetKey),
   );
   const found = new Map<string, { target: string; place: InputPlace }>();
-  for (const { target, targetKey } of page!.items)
+  for (const { target, targetKey } of used)
     if (!found.has(targetKey))
       found.set(targetKey, { target, place: software.has(targetKey) ? "software" : "inputs" });
   return [...found.values()];

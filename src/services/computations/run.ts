@@ -251,8 +251,8 @@ export function describeRun(document: JsonObject, allowed: string): RunDescripti
 function matches(pattern: string, image: string): boolean {
   const parts = pattern.split("*");
   if (parts.length === 1) return pattern === image;
-  const [first, ...rest] = parts as [string, ...string[]];
-  const last = rest.pop()!;
+  const [first = "", ...rest] = parts;
+  const last = rest.pop() ?? "";
   if (
     !image.startsWith(first) ||
     !image.endsWith(last) ||

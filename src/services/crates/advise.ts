@@ -11,6 +11,7 @@ import { type Findings, type Place, quoted } from "./findings.js";
 import { coercedTerms, isReferenceName } from "./identifiers/rewrite.js";
 import { type CrateDescription, type CrateEntity, memberMeant } from "./layout.js";
 import { ownValue } from "../../own.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 const DATA = new Set(["File", "MediaObject", "Dataset"]);
 
@@ -25,8 +26,10 @@ function adviseOnParts(
 ): void {
   const parts = new Map<string, string[]>();
   for (const { id, value } of entities) {
-    for (const part of named(value, "hasPart")) push(parts, placeOf(id), placeOf(part));
-    for (const whole of named(value, "isPartOf")) push(parts, placeOf(whole), placeOf(id));
+    for (const part of named(value, "hasPart"))
+      getOrInsert(parts, placeOf(id), (): string[] => []).push(placeOf(part));
+    for (const whole of named(value, "isPartOf"))
+      getOrInsert(parts, placeOf(whole), (): string[] => []).push(placeOf(id));
   }
   const reached = new Set([placeOf(root.id)]);
   for (const whole of reached) for (const part of parts.get(whole) ?? []) reached.add(part);
@@ -52,12 +55,6 @@ function placeOf(id: string): string {
   } catch {
     return bare;
   }
-}
-
-function push(lists: Map<string, string[]>, key: string, item: string): void {
-  const list = lists.get(key);
-  if (list) list.push(item);
-  else lists.set(key, [item]);
 }
 
 const named = (value: JsonObject, name: string): string[] =>
@@ -165,9 +162,8 @@ class ReferenceRules {
 
   #checkNested(value: JsonValue, pointer: string): void {
     if (Array.isArray(value)) {
-      for (let index = 0; index < value.length; index++)
-        if (typeof value[index] === "object")
-          this.#checkNested(value[index]!, pointer + step(index));
+      for (const [index, item] of value.entries())
+        if (typeof item === "object") this.#checkNested(item, pointer + step(index));
     } else if (isObject(value)) {
       if (Object.hasOwn(value, "@value")) return;
       const isContainer = Object.hasOwn(value, "@list") || Object.hasOwn(value, "@set");
@@ -210,13 +206,14 @@ class ReferenceRules {
   }
 
   #conformsToProblem(iri: string, isRoot: boolean): string | undefined {
-    const version = SPECIFICATION.exec(iri);
-    if (version && !version[1])
+    const specification = SPECIFICATION.exec(iri);
+    const version = specification?.[1];
+    if (specification && !version)
       return isRoot
         ? "does not name a version of RO-Crate, and the crate itself conforms to profiles; " +
             "the descriptor says the version"
         : undefined;
-    if (version && !iri.includes("/context") && !RO_CRATE_VERSION.test(version[1]!))
+    if (version && !iri.includes("/context") && !RO_CRATE_VERSION.test(version))
       return "is not a version of RO-Crate";
     return ABSOLUTE.test(iri) || this.#isDescribed(iri)
       ? undefined
@@ -358,12 +355,13 @@ export function adviseOnCrate(description: CrateDescription, findings: Findings)
     }
   }
   const held = entities.filter(({ embedded }) => embedded);
-  if (held.length > 0)
+  const [first] = held;
+  if (first)
     findings.warn(
       "NOT_FLATTENED",
       `${held.length === 1 ? "An entity is" : `${held.length} entities are`} nested in ` +
         "another one; list entities in @graph, and refer to them by @id.",
-      { file, pointer: held[0]!.pointer },
+      { file, pointer: first.pointer },
     );
 }
 

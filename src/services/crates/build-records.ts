@@ -23,7 +23,7 @@ import {
 import type { StoredFile } from "./files/match-files.js";
 import { crateError, type Findings, type Place } from "./findings.js";
 import { type IdScope, placeOf } from "./identifiers/identify.js";
-import { Rewriter } from "./identifiers/rewrite.js";
+import type { Rewriter } from "./identifiers/rewrite.js";
 import { DESCRIPTOR, describedCrate } from "./layout.js";
 import { documentOf, wholeDocument, withContent } from "./records/document.js";
 import {
@@ -137,17 +137,13 @@ export async function* buildRecords(
   graphsOf: GraphsOf,
 ): AsyncGenerator<CrateRecord[]> {
   const contexts = new RepairedContexts(settings.limits, graphsOf, crate.findings);
+  const scopes = new Set(crate.entities.flatMap(({ parts }) => parts.map(({ scope }) => scope)));
+  for (const { description } of scopes)
+    await withinLimits(contexts.repairDescription(description), {
+      file: description.file,
+      pointer: "/@context",
+    });
   const rewriters = new Map<IdScope, Rewriter>();
-  for (const { parts } of crate.entities) {
-    for (const { scope } of parts) {
-      if (rewriters.has(scope)) continue;
-      await withinLimits(contexts.repairDescription(scope.description), {
-        file: scope.description.file,
-        pointer: "/@context",
-      });
-      rewriters.set(scope, new Rewriter(scope));
-    }
-  }
   const byUrl = new Map(
     crate.entities.flatMap(({ ark, url }) => (url === undefined ? [] : [[safeIri(url), ark]])),
   );
@@ -225,7 +221,7 @@ function draft(
   entity: ResolvedEntity,
   stored: ReadonlyMap<string, StoredFile>,
   { baseUrl }: BuildSettings,
-  rewriters: ReadonlyMap<IdScope, Rewriter>,
+  rewriters: Map<IdScope, Rewriter>,
   findings: Findings,
 ): Draft {
   const document = documentOf(entity, rewriters);
@@ -267,7 +263,7 @@ function record(
     ...(isRoot
       ? {}
       : {
-          crate: (settings.update ? entity.parts[0]!.scope.home : undefined) ?? crate.root.ark,
+          crate: (settings.update ? entity.parts[0].scope.home : undefined) ?? crate.root.ark,
           mayShareKey: true,
         }),
     ...(entity.embargoed ? { publicationStatus: "EMBARGOED" as const } : {}),
@@ -283,7 +279,7 @@ function nameOfCrate(
   const [main] = listOf(document["mainEntity"]);
   const id = isObject(main) ? main["@id"] : main;
   const entity = entities.find(({ ark, url }) => id !== undefined && (ark === id || url === id));
-  const label = entity && labelOf(entity.parts[0]!.entity.value);
+  const label = entity && labelOf(entity.parts[0].entity.value);
   // An upload without a name of its file is stored as `crate.zip`.
   const file = archive?.name.replace(/\.zip$/i, "").trim() ?? "";
   return label ?? (file === "" || file === "crate" ? null : file);

@@ -1,13 +1,14 @@
 /** References of a crate's records that lead to no record. */
-import { type Ark, arkKey } from "../../identifiers/ark.js";
-import { isObject, type JsonObject, type JsonValue } from "../../model/field.js";
-import { step } from "../../model/json/pointer.js";
+import type { Ark } from "../../identifiers/ark.js";
+import type { JsonObject } from "../../model/field.js";
 import type { DanglingLink, StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
+import { referencePointer } from "../records/links.js";
 import { within } from "../records/select.js";
 import { parseDocument } from "../records/view.js";
 import { heldPages } from "../records/of-crate.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 /** Links that are examined in one read: few enough not to delay other readers. */
 const EXAMINED = 1000;
@@ -45,8 +46,21 @@ export async function danglingReferences(
     "Looking for references that lead nowhere",
     "ask for fewer with first",
   );
-  const items = await described(deps, links.slice(0, limit));
-  return links.length > limit ? { items, next: links[limit - 1]!.position } : { items };
+  const shown = links.slice(0, limit);
+  const items = await described(deps, shown);
+  const last = links.length > limit ? shown.at(-1) : undefined;
+  return last ? { items, next: last.position } : { items };
+}
+
+/** How many there are in all. @throws as {@link danglingReferences} */
+export async function countDangling(deps: Deps, ark: Ark): Promise<number> {
+  const root = await findLive(deps, ark, "rocrate");
+  const links = await within(
+    (signal) => linksOf(deps, root, { after: undefined, most: Infinity, signal }),
+    "Counting the references that lead nowhere",
+    "leave totalCount out",
+  );
+  return links.length;
 }
 
 async function linksOf(
@@ -84,8 +98,7 @@ async function described(
     const source = sources[index];
     // Deleted between the reads.
     if (!source || source.tombstone) return [];
-    let document = documents.get(source.ark);
-    if (!document) documents.set(source.ark, (document = parseDocument(source.document)));
+    const document = getOrInsert(documents, source.ark, () => parseDocument(source.document));
     return {
       source,
       predicate,
@@ -96,30 +109,4 @@ async function described(
       position,
     };
   });
-}
-
-/** Deepest value that is searched for a reference. */
-const DEEPEST = 20;
-
-/** JSON pointer to the first place where a document refers to an identifier, however it is spelled. */
-export function referencePointer(document: JsonObject, target: string): string | undefined {
-  const key = arkKey(target);
-  const refers = (text: string): boolean =>
-    text === target || (text.includes("ark:") && arkKey(text.slice(text.indexOf("ark:"))) === key);
-  return pointerTo(document, refers, 0);
-}
-
-function pointerTo(
-  value: JsonValue | JsonObject,
-  refers: (text: string) => boolean,
-  depth: number,
-): string | undefined {
-  if (typeof value === "string") return refers(value) ? "" : undefined;
-  if (depth > DEEPEST || (!Array.isArray(value) && !isObject(value))) return undefined;
-  for (const [key, inner] of Object.entries(value)) {
-    if (depth === 0 && (key === "@id" || key === "@context")) continue;
-    const found = pointerTo(inner, refers, depth + 1);
-    if (found !== undefined) return step(key) + found;
-  }
-  return undefined;
 }

@@ -1,4 +1,5 @@
 import { type JsonObject, type JsonValue } from "../../model/field.js";
+import { ownValue } from "../../own.js";
 import type { Finding } from "../../model/findings.js";
 
 /**
@@ -604,3 +605,12 @@ export function statusOfFindings(findings: readonly Finding[]): 409 | 413 | 422 
 /** A copy of an object with changed values; a key `__proto__` stays a key. */
 export const objectFrom = (entries: Iterable<readonly [string, JsonValue]>): JsonObject =>
   Object.fromEntries<JsonValue>(entries);
+
+/** The values of an object under some names, in their order. */
+export const pick = (value: JsonObject, names: readonly string[]): JsonObject =>
+  objectFrom(
+    names.flatMap((name): [string, JsonValue][] => {
+      const inner = ownValue(value, name);
+      return inner === undefined ? [] : [[name, inner]];
+    }),
+  );

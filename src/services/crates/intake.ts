@@ -39,9 +39,10 @@ export const intakeHandler =
  * The handler of crate submissions: the whole crate is committed atomically. A fault of the crate
  * ends the submission as failed; any other fault is thrown, and the queue retries.
  */
-export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
+async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   const { submission } = job;
-  const { id, attempt, user } = submission;
+  const { id, attempt, user, sha256 } = submission;
+  if (sha256 === null) throw new Error(`the submission ${id} names no archive`);
   const holder = { kind: "submission" as const, id, attempt };
   const input = submission.input as CrateSubmissionInput;
   let announcing = Promise.resolve();
@@ -55,7 +56,7 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   };
   try {
     const { errors, conflicts, warnings, changes } = await compareCrate(
-      { ...input, sha256: submission.sha256!, user },
+      { ...input, sha256, user },
       deps,
       {
         signal: job.signal,

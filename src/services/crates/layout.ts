@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from "../../model/field.js";
 import { isObject, listOf, referencesIn } from "../../model/field.js";
 import { step } from "../../model/json/pointer.js";
 import { DESCRIPTOR } from "../../model/kind.js";
-import { type Findings, objectFrom, quoted } from "./findings.js";
+import { type Findings, objectFrom, pick, quoted } from "./findings.js";
 
 /**
  * A metadata file and the folder that its relative paths start from: empty, or with `/` at the end.
@@ -303,19 +303,16 @@ export function withoutAdded(entity: JsonObject, key: string, value: JsonValue):
   const same = (other: JsonValue): boolean => isDeepStrictEqual(other, value);
   if (!Array.isArray(stated)) return same(stated) ? rest : entity;
   if (stated.length > 2 && isOnly(stated, value)) return { ...entity, [key]: stated.slice(2) };
-  if (stated.length === 2 && same(stated[1]!)) return { ...entity, [key]: stated[0]! };
+  const [first, second] = stated;
+  if (stated.length === 2 && first !== undefined && second !== undefined && same(second))
+    return { ...entity, [key]: first };
   const at = stated.length === 2 ? stated.findIndex(same) : stated.findLastIndex(same);
   return at < 0 ? entity : { ...entity, [key]: stated.toSpliced(at, 1) };
 }
 
 /** What a metadata file says about an entity by some properties. */
 export const summaryOf = ({ id, value }: CrateEntity, names: readonly string[]): JsonObject =>
-  objectFrom([
-    ["@id", id],
-    ...names.flatMap((name): [string, JsonValue][] =>
-      Object.hasOwn(value, name) ? [[name, value[name]!]] : [],
-    ),
-  ]);
+  objectFrom([["@id", id], ...Object.entries(pick(value, names))]);
 
 function entitiesOf(graph: JsonValue | undefined, file: string, findings: Findings): CrateEntity[] {
   if (graph === undefined || graph === null) return [];
@@ -383,6 +380,9 @@ export interface CrateDescription {
   /** The root and the descriptor are among them. */
   entities: CrateEntity[];
 }
+
+/** The descriptions in the metadata files of a crate, its own first. */
+export type CrateDescriptions = readonly [CrateDescription, ...CrateDescription[]];
 
 export interface CrateEntity {
   /** `@id` as written; for an object without one a blank node name derived from its place. */

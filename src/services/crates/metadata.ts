@@ -10,7 +10,12 @@ import { fromCroissant, isCroissant } from "./convert/croissant.js";
 import { fromDataPackage, isDataPackage } from "./convert/data-package.js";
 import type { Converted } from "./convert/graph.js";
 import { crateError, type Findings, quoted } from "./findings.js";
-import { type CrateDescription, type MetadataFile, readLayout } from "./layout.js";
+import {
+  type CrateDescription,
+  type CrateDescriptions,
+  type MetadataFile,
+  readLayout,
+} from "./layout.js";
 import type { CrateLimits } from "./upload.js";
 
 /** Smaller texts are cheap to parse with any content. */
@@ -133,8 +138,8 @@ function checkBounds(
           pointer,
         );
       // Long lists usually hold plain values: no pointer is built for each.
-      for (let index = 0; index < value.length; index++)
-        if (typeof value[index] === "object") check(value[index]!, pointer + step(index), inside);
+      for (const [index, item] of value.entries())
+        if (typeof item === "object") check(item, pointer + step(index), inside);
     } else if (isObject(value)) {
       const within = isObject(value) && typeof value["@id"] === "string" ? inside + 1 : inside;
       if (within > limits.MAX_CRATE_NESTING)
@@ -217,7 +222,7 @@ export function describeCrate(
   metadata: readonly MetadataBytes[],
   limits: CrateLimits,
   findings: Findings,
-): CrateDescription[] {
+): CrateDescriptions {
   const descriptions = metadata.flatMap((file): CrateDescription[] => {
     const value = readMetadata(file.bytes, file.file, limits, findings);
     const description =
@@ -237,7 +242,9 @@ export function describeCrate(
         "all of them.",
     );
   // Without the crate's own description the others have no meaning.
-  if (descriptions[0]?.file !== metadata[0]!.file) findings.throwIfErrors();
+  const [own, ...nested] = descriptions;
+  if (own?.file !== metadata[0]?.file) findings.throwIfErrors();
+  if (!own) throw new Error("a crate without metadata went on");
   const count = descriptions.reduce(
     (sum, { entities }) => sum + entities.filter(({ descriptor }) => !descriptor).length,
     0,
@@ -250,7 +257,7 @@ export function describeCrate(
     );
   if (count > limits.MAX_CRATE_ENTITIES) findings.throwIfErrors();
   findings.endStep();
-  return descriptions;
+  return [own, ...nested];
 }
 
 /**

@@ -61,8 +61,10 @@ async function readArchive(
     locateMetadata(names, findings);
   host.progress({ stage: "reading metadata", done: 0, total: 1 + nested.length, unit: "files" });
   const metadata: MetadataBytes[] = [];
-  for (const { file, folder } of [root, ...nested])
-    metadata.push({ file, folder, bytes: await readFile(archive, files.get(file)!, limits) });
+  for (const { file, folder } of [root, ...nested]) {
+    const member = files.get(file);
+    if (member) metadata.push({ file, folder, bytes: await readFile(archive, member, limits) });
+  }
   return {
     descriptions: describeCrate(metadata, limits, findings),
     metadata: metadata.map(({ file }) => file),
@@ -134,8 +136,8 @@ async function otherMetadata(
   limits: CrateLimits,
 ): Promise<LocatedMetadata | undefined> {
   for (const file of convertible([...files.keys()])) {
-    const member = files.get(file)!;
-    if (member.size > limits.MAX_METADATA_BYTES) continue;
+    const member = files.get(file);
+    if (!member || member.size > limits.MAX_METADATA_BYTES) continue;
     if (mayConvert(file, await readFile(archive, member, limits)))
       return { root: { file, folder: folderOf(file) }, nested: [] };
   }

@@ -50,7 +50,7 @@ export async function resolveCrate(
   const registered =
     candidates.length === 0
       ? []
-      : await host.registered(candidates, input.crate ?? statedArk(read.descriptions[0]!));
+      : await host.registered(candidates, input.crate ?? statedArk(read.descriptions[0]));
   const crate = resolveEntities(
     read,
     {
@@ -83,7 +83,7 @@ const claimOf = (entity: ResolvedEntity, { root }: ResolvedCrate): Claim => ({
 
 /** The `@id` that an identifier is kept from may be in the file of a crate around it. */
 const statedId = ({ kept, parts }: ResolvedEntity): string =>
-  ((kept ? parts.find(({ entity }) => looksLikeArk(entity.id)) : undefined) ?? parts[0]!).entity.id;
+  ((kept ? parts.find(({ entity }) => looksLikeArk(entity.id)) : undefined) ?? parts[0]).entity.id;
 
 /** Layout, identifiers, kinds and files of a crate, without a look at what is stored. */
 export function resolveEntities(
@@ -93,7 +93,7 @@ export function resolveEntities(
 ): ResolvedCrate {
   const identified = identify(descriptions, settings, findings);
   separateSummaries(identified, descriptions, settings.registered ?? NONE_REGISTERED);
-  const tree = new FileTree(members, descriptions[0]!.folder);
+  const tree = new FileTree(members, descriptions[0].folder);
   adviseOnSignatures(tree.files, findings);
   // Of metadata that came alone the files are elsewhere.
   if (!settings.withoutFiles) adviseOnPaths(descriptions, tree, findings);

@@ -94,7 +94,7 @@ function processOf(input: IntakeInput, memory: number): Side {
   };
 }
 
-export interface ThreadLimits {
+interface ThreadLimits {
   /** In a separate process. */
   apart?: boolean;
   /** Setting INTAKE_TIMEOUT in ms. */

@@ -8,7 +8,7 @@ import type { CrateFile, MatchedFile } from "./files/match-files.js";
 import type { Findings, Place } from "./findings.js";
 import type { RegisteredCrate } from "./identifiers/identify.js";
 import type { LinkedEntity } from "./identifiers/rewrite.js";
-import type { CrateDescription } from "./layout.js";
+import type { CrateDescriptions } from "./layout.js";
 import type { CrateFormat, CrateLimits } from "./upload.js";
 import type { Archive } from "./zip/archive.js";
 import type { Member } from "./zip/members.js";
@@ -66,7 +66,7 @@ export type IntakeResult =
 /** An upload whose metadata was read. */
 export interface ReadCrate {
   /** The crate's own first, then those of nested crates. */
-  descriptions: CrateDescription[];
+  descriptions: CrateDescriptions;
   /** Metadata files, also those that could not be read. */
   metadata: readonly string[];
   /** Files and folders of the archive; none for a document. */

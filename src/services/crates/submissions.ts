@@ -283,6 +283,17 @@ async function withRegistered(
   };
 }
 
+/** Ends a submission as failed for a fault of the request, which a retry would meet again. */
+export const failSubmission = (
+  { records }: Pick<Deps, "records">,
+  { id, attempt }: Pick<Submission, "id" | "attempt">,
+  { code, message }: ServiceError,
+): Promise<unknown> =>
+  records.closeSubmission(
+    { id, attempt, status: "failed", error: [{ file: null, pointer: null, message, code }] },
+    Date.now(),
+  );
+
 /**
  * Queues a submission that the record store holds already; reports when its job cannot start at
  * present.
@@ -345,6 +356,10 @@ export async function listSubmissions(
     ...(next === undefined ? {} : { next }),
   };
 }
+
+/** How many submissions {@link listSubmissions} lists in all. */
+export const countSubmissions = ({ records }: Deps, who: Caller): Promise<number> =>
+  records.countSubmissions(who.admin ? null : who.user);
 
 /**
  * Requests the cancellation of a submission; none of it is stored then. A running submission ends

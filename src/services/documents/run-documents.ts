@@ -18,7 +18,7 @@ export interface DocumentJobs {
   /** JSON pointers of the differences between two documents. */
   changed: { question: { before: Uint8Array; after: Uint8Array }; answer: string[] };
 }
-export type DocumentJob = keyof DocumentJobs;
+type DocumentJob = keyof DocumentJobs;
 
 export type ToDocumentThread = {
   [Job in DocumentJob]: { job: Job; question: DocumentJobs[Job]["question"] };
@@ -26,10 +26,7 @@ export type ToDocumentThread = {
 export type FromDocumentThread =
   { answer: DocumentJobs[DocumentJob]["answer"] } | { problems: ValidationItem[] };
 
-export type DocumentLimits = Pick<
-  Config,
-  "DOCUMENT_TIMEOUT" | "DOCUMENT_MEMORY" | "DOCUMENT_QUEUE"
->;
+type DocumentLimits = Pick<Config, "DOCUMENT_TIMEOUT" | "DOCUMENT_MEMORY" | "DOCUMENT_QUEUE">;
 
 /** Of the module that the thread loads, which imports this one. */
 type DoneInThread = (message: ToDocumentThread) => Promise<FromDocumentThread>;

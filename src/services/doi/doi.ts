@@ -21,6 +21,7 @@ import { doiOf, factsOf } from "../formats/facts.js";
 import { changeRecord } from "../records/write.js";
 import { revisionOf } from "../records/state.js";
 import { parseDocument, viewOf } from "../records/view.js";
+import { storedOnce } from "../stored-once.js";
 
 /** Kinds of things that are cited; people and organizations have identifiers of their own. */
 const CITED: ReadonlySet<KindName> = new Set<KindName>([
@@ -92,7 +93,7 @@ const versionOf = ({ revision, publicationStatus, tombstone }: StoredRecord): st
   `${revision} ${publicationStatus}${tombstone ? " deleted" : ""}`;
 
 /** The address that a DOI is written as. */
-export const doiUrl = (doi: string): string => `https://doi.org/${doi}`;
+const doiUrl = (doi: string): string => `https://doi.org/${doi}`;
 
 /** The first DOI among the identifiers that a document states. */
 export function doiIn(document: JsonObject): string | undefined {
@@ -133,7 +134,7 @@ export async function doiChance(
 }
 
 /** A record with its DOI, and the job that registers it. */
-export interface ReservedDoi {
+interface ReservedDoi {
   ark: string;
   doi: string;
   submission: Submission;
@@ -167,14 +168,14 @@ export async function reserveDoi(
       );
     await assertNamed(deps, record);
     const { doi } = JSON.parse(
-      (await deps.records.setSetting(
+      await storedOnce(
+        deps.records,
         settingOf(record.ark),
         JSON.stringify({
           doi: doiFor(dois.prefix, record.ark),
           by: who.user,
         } satisfies Reservation),
-        { ifAbsent: true },
-      ))!,
+      ),
     ) as Reservation;
     const document = parseDocument(record.document);
     if (!states(document, doi))

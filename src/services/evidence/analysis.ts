@@ -3,6 +3,7 @@
  * shortest path to a record.
  */
 import { eventLoop } from "../../event-loop-budget.js";
+import { getOrInsert } from "../../get-or-insert.js";
 import { type Ark, looksLikeArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import type { ProvenanceName } from "../../model/provenance.js";
@@ -11,7 +12,7 @@ import type { Holder, StoredRecord } from "../../storage/records/port.js";
 import { holdersOf } from "../access/rules.js";
 import { inParts } from "../in-parts.js";
 import { type GraphReader, describe, holderOf } from "./descriptions.js";
-import { graphReaderOf, fieldsOf, upToDate } from "./evidence-graph.js";
+import { graphReaderOf, fieldsStatedBy, upToDate } from "./evidence-graph.js";
 import { EdgeList, type OneWay, stepOf, supportOf } from "./edges.js";
 import { nodesOf, ofRecord } from "./nodes.js";
 import type { Assertion, EvidenceDeps, EvidenceNode, Statement } from "./types.js";
@@ -88,7 +89,10 @@ export async function impactOf(
     total++;
     if (steps.get(found) === 1) direct++;
     add(kinds, kind);
-    add(owners.get(owner) ?? owners.set(owner, new Map()).get(owner)!, kind);
+    add(
+      getOrInsert(owners, owner, () => new Map<KindName, number>()),
+      kind,
+    );
   }
   const names = await namesOf(
     [...owners.keys()].filter((owner) => owner !== null),
@@ -134,7 +138,7 @@ async function stepsByRecord(
       if (holderOf(node) === undefined && !looksLikeArk(node)) urls.push(node);
     }
   const records = new Map<string, string[]>(urls.map((url) => [url, []]));
-  for (const [url, ark] of await assertions.describers(urls)) records.get(url)!.push(ark);
+  for (const [url, ark] of await assertions.describers(urls)) records.get(url)?.push(ark);
   for await (const some of inParts(removed))
     for (const [node, step] of some) {
       const behind = records.get(node);
@@ -286,17 +290,17 @@ async function shortest(
   for await (const some of inParts(edgeList))
     for (const edge of some) {
       const [a, b] = stepOf(edge, way);
-      (next.get(a) ?? next.set(a, []).get(a)!).push(b);
+      getOrInsert(next, a, (): string[] => []).push(b);
     }
   const before = new Map<string, string | undefined>(starts.map((node) => [node, undefined]));
-  const queue = [...before.keys()];
-  for (let head = 0; head < queue.length; head++) {
-    if (head % 500 === 499) await eventLoop.nextTurn();
-    for (const node of (next.get(queue[head]!) ?? []).toSorted()) {
+  let visited = 0;
+  // A map is walked in the order of its entries, those that are added meanwhile included.
+  for (const from of before.keys()) {
+    if (++visited % 500 === 0) await eventLoop.nextTurn();
+    for (const node of (next.get(from) ?? []).toSorted()) {
       if (before.has(node)) continue;
-      before.set(node, queue[head]);
+      before.set(node, from);
       if (ends.has(node)) return wayTo(node, before);
-      queue.push(node);
     }
   }
   return undefined;
@@ -317,36 +321,39 @@ async function reported(
   { records, assertions }: { records: readonly StoredRecord[]; assertions: Assertions },
   deps: EvidenceDeps,
 ): Promise<Pick<SupportPath, "nodes" | "edges">> {
-  const place = new Map(nodes.map((node, index) => [node, index]));
+  const places = new Map(nodes.map((node, index) => [node, index]));
+  const placeOf = (node: string): number => places.get(node) ?? Infinity;
   const edges = edgeList.edgesOf(nodes).filter((edge) => {
-    const [supported, supporting] = supportOf(edge).map((end) => place.get(end));
-    return (
-      supported !== undefined &&
-      supporting !== undefined &&
-      supporting - supported === (way === "upstream" ? 1 : -1)
-    );
+    const [supported, supporting] = supportOf(edge);
+    return placeOf(supporting) - placeOf(supported) === (way === "upstream" ? 1 : -1);
   });
-  const claims = await assertions.of(
+  const claimed = await assertions.of(
     edges,
     nearEnd(way, () => 0),
   );
-  const fields = await fieldsOf(edges, deps.records);
+  const fieldsOf = await fieldsStatedBy(
+    edges.map(({ graph }) => graph),
+    deps.records,
+  );
   const described = await describe(ask, nodes, assertions);
   for (const record of records)
     if (nodes.includes(record.ark) && !described.has(record.ark))
       described.set(record.ark, ofRecord(record));
   const known = new Map(
-    nodesOf(nodes, described, [], { root: "", aliases: [] }, []).map((node) => [node["@id"], node]),
+    nodesOf(nodes, described, [], { root: "", aliases: [] }).map((node) => [node["@id"], node]),
   );
   const once = new Map<string, PathEdge>();
-  for await (const some of inParts(edges.entries()))
-    for (const [index, { subject, name, object }] of some) {
-      const key = `${subject} ${name} ${object}`;
-      const edge =
-        once.get(key) ??
-        once.set(key, { source: subject, name, target: object, statedBy: [] }).get(key)!;
-      const { record, thirdParty, ...owns } = claims[index]!;
-      for (const field of fields[index]!)
+  for await (const some of inParts(claimed))
+    for (const { edge: stated, claim } of some) {
+      const { subject: source, name, object: target } = stated;
+      const edge = getOrInsert(once, `${source} ${name} ${target}`, (): PathEdge => ({
+        source,
+        name,
+        target,
+        statedBy: [],
+      }));
+      const { record, thirdParty, ...owns } = claim;
+      for (const field of fieldsOf(stated))
         edge.statedBy.push({ record, field, ...owns, ...(thirdParty && { thirdParty }) });
     }
   for (const edge of once.values()) {
@@ -362,8 +369,8 @@ async function reported(
     nodes: nodes.map((node) => known.get(node) ?? { "@id": node, "@type": [] }),
     edges: [...once.values()].toSorted(
       (a, b) =>
-        Math.min(place.get(a.source)!, place.get(a.target)!) -
-          Math.min(place.get(b.source)!, place.get(b.target)!) || (a.name < b.name ? -1 : 1),
+        Math.min(placeOf(a.source), placeOf(a.target)) -
+          Math.min(placeOf(b.source), placeOf(b.target)) || (a.name < b.name ? -1 : 1),
     ),
   };
 }

@@ -1,13 +1,11 @@
 import { parseArk } from "../../identifiers/ark.js";
 import {
   eachCell,
-  iriIn,
   iriTerm,
   type QueryEngine,
   type QueryOptions,
   rowsIn,
   textIn,
-  tsvRows,
 } from "../../storage/graph/port.js";
 import type { RecordStore } from "../../storage/records/port.js";
 import { compactType, DESCRIPTION_LENGTH, type GroupMarks, IRIS } from "./types.js";
@@ -34,7 +32,7 @@ export function holderOf(node: string): string | undefined {
 }
 
 /** Determines the records whose descriptions of URLs count: `[url, record]`. */
-export interface Describers {
+interface Describers {
   describers(urls: readonly string[]): Promise<[string, string][]>;
 }
 
@@ -53,7 +51,7 @@ export async function recordsOfUrls(
       `SELECT ?n ?g { VALUES (?n) { ${valuesOf(some)} }
         GRAPH ?g { ?g ${iriTerm(IRIS.sameAs)} ?n } }`,
     );
-    for (const [node, graph] of tsvRows(tsv)) found.push([iriIn(node)!, iriIn(graph)!]);
+    eachCell(tsv, 1, (node, _, __, graph) => found.push([textIn(node), textIn(graph)]));
   }
   return found;
 }
@@ -111,15 +109,15 @@ export async function describe(
   const receive = (key: string, second: string, place: number, cell: string): void => {
     if (key !== latest) {
       latest = key;
-      node = iriIn(key)!;
+      node = textIn(key);
       known = found.get(node) ?? { types: [], records: [] };
       found.set(node, known);
     }
-    if (second !== "" && !node.includes(EMBEDDED)) addTo(known.records, iriIn(second)!);
+    if (second !== "" && !node.includes(EMBEDDED)) addTo(known.records, textIn(second));
     // Of several names the first in sort order, so that it is always the same.
-    if (place === 0) addTo(known.types, compactType(textIn(cell)!));
-    else if (place === 1) known.name = least(known.name, textIn(cell)!);
-    else known.description = least(known.description, shorten(textIn(cell)!));
+    if (place === 0) addTo(known.types, compactType(textIn(cell)));
+    else if (place === 1) known.name = least(known.name, textIn(cell));
+    else known.description = least(known.description, shorten(textIn(cell)));
   };
   if (texts) eachCell(await texts, 1, receive);
   const selves: string[] = [];
@@ -169,7 +167,7 @@ export async function describeRecord(
     if (!line.startsWith(subject) || !line.endsWith(graph)) continue;
     const end = line.indexOf("> ", subject.length);
     const property = line.slice(subject.length, end);
-    const text = (): string => textIn(line.slice(end + 2, -graph.length))!;
+    const text = (): string => textIn(line.slice(end + 2, -graph.length));
     if (property === IRIS.type) addTo(description.types, compactType(text()));
     else if (property === IRIS.name) description.name = least(description.name, text());
     else if (property === IRIS.description)

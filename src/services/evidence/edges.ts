@@ -1,4 +1,5 @@
 /** The edges of provenance that a walk found. */
+import { getOrInsert } from "../../get-or-insert.js";
 import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
 
 /** `graph`: the record that states it. */
@@ -10,10 +11,11 @@ export interface Edge {
 }
 export type OneWay = "upstream" | "downstream";
 
-/** Place of each name among the names of provenance: edges of a node are in this order. */
-export const PLACES: ReadonlyMap<ProvenanceName, number> = new Map(
-  (Object.keys(PROVENANCE) as ProvenanceName[]).map((name, place) => [name, place]),
-);
+const NAMES = Object.keys(PROVENANCE) as ProvenanceName[];
+
+/** The order of the names of provenance, in which the edges of a node are. */
+export const compareNames = (a: ProvenanceName, b: ProvenanceName): number =>
+  NAMES.indexOf(a) - NAMES.indexOf(b);
 
 /** A node that is neither a record nor an object inside one: any number of records may be about it. */
 export const isUrl = (node: string): boolean => !node.startsWith("ark:");
@@ -44,11 +46,7 @@ export function supportersIn(edges: Iterable<Edge>): Set<string> {
 
 function groupedBy(edges: Iterable<Edge>, keyOf: (edge: Edge) => string): Map<string, Edge[]> {
   const groups = new Map<string, Edge[]>();
-  for (const edge of edges) {
-    const group = groups.get(keyOf(edge));
-    if (group) group.push(edge);
-    else groups.set(keyOf(edge), [edge]);
-  }
+  for (const edge of edges) getOrInsert(groups, keyOf(edge), (): Edge[] => []).push(edge);
   return groups;
 }
 
@@ -88,8 +86,7 @@ export class EdgeList {
     const found: Edge[] = [];
     for (const subject of subjects) {
       const edges = this.#bySubject.get(subject) ?? [];
-      for (const edge of edges.toSorted((a, b) => PLACES.get(a.name)! - PLACES.get(b.name)!))
-        found.push(edge);
+      for (const edge of edges.toSorted((a, b) => compareNames(a.name, b.name))) found.push(edge);
     }
     return found;
   }
@@ -137,7 +134,7 @@ export class EdgeList {
       for (const edge of steps.get(node) ?? []) {
         const [, next] = stepOf(edge, way);
         if (near.has(next)) continue;
-        if (stops) (beyond.get(node) ?? beyond.set(node, new Set()).get(node)!).add(next);
+        if (stops) getOrInsert(beyond, node, () => new Set<string>()).add(next);
         else near.set(next, distance + 1);
       }
     }

@@ -3,17 +3,19 @@
  * which is kept.
  */
 import { eventLoop } from "../../event-loop-budget.js";
+import { getOrInsert } from "../../get-or-insert.js";
 import { type Ark, arkKey, looksLikeArk } from "../../identifiers/ark.js";
 import type { JsonObject } from "../../model/field.js";
 import { publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { pairs } from "../../pairs.js";
 import { graphOf, graphsOf } from "../../rdf/graph.js";
 import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
 import { ByteCache } from "../limits.js";
 import { findLive } from "../records/find.js";
 import { GraphReader, describe, describeRecord } from "./descriptions.js";
 import { type Edge, supportersIn } from "./edges.js";
-import { dangling, inverted, nodesOf, ofRecord, reference } from "./nodes.js";
+import { type ClaimedEdge, dangling, inverted, nodesOf, ofRecord, reference } from "./nodes.js";
 import { MAX_NODES_READ_AT_ONCE, type Known, type Outline, outlineOf } from "./outline.js";
 import {
   checkRange,
@@ -34,23 +36,24 @@ const DOCUMENTS_PER_BATCH = 25;
 const STATEMENT = /^<([^>]*)> <([^>]*)> <([^>]*)> <[^>]*> \.$/;
 
 /**
- * The fields, of the record that states an edge, that state it: found by normalising its document
+ * The fields that state an edge, of the record that states it: found by normalising its document
  * again, field by field, so that they follow exactly the rules that produced the edges.
- * @returns in the order of the edges; null where the document no longer states the edge literally
+ * @param arks the records whose edges the result knows
+ * @returns by edge; null where the document no longer states the edge literally
  */
-export async function fieldsOf(
-  edges: readonly Edge[],
+export async function fieldsStatedBy(
+  arks: readonly string[],
   records: Pick<RecordStore, "findMany">,
-): Promise<(string | null)[][]> {
-  const claims = await statedIn([...new Set(edges.map(({ graph }) => graph))], records);
-  return edges.map(({ subject, name, object, graph }) => {
+): Promise<(edge: Edge) => (string | null)[]> {
+  const claims = await statedIn([...new Set(arks)], records);
+  return ({ subject, name, object, graph }) => {
     const fields = claims.get(graph)?.get(`${name} ${comparable(object)}`) ?? [];
     const exact = fields.filter(
       (field) => field.subject === comparable(subject) || field.subject === comparable(graph),
     );
     const names = [...new Set((exact.length > 0 ? exact : fields).map(({ field }) => field))];
     return names.length > 0 ? names : [null];
-  });
+  };
 }
 
 interface StatedField {
@@ -66,7 +69,7 @@ async function statedIn(
   const found = new Map<string, Fields>();
   for (let start = 0; start < arks.length; start += DOCUMENTS_PER_BATCH) {
     for (const record of await records.findMany(arks.slice(start, start + DOCUMENTS_PER_BATCH))) {
-      if (record && !record.tombstone) found.set(record.ark, await fieldsStatedBy(record));
+      if (record && !record.tombstone) found.set(record.ark, await fieldsIn(record));
     }
     await eventLoop.nextTurn();
   }
@@ -74,7 +77,7 @@ async function statedIn(
 }
 
 /** The statements of each field of a document, by name of the relation and its target. */
-async function fieldsStatedBy(record: StoredRecord): Promise<Fields> {
+async function fieldsIn(record: StoredRecord): Promise<Fields> {
   const {
     "@context": context,
     "@type": type,
@@ -112,19 +115,15 @@ async function fieldsStatedBy(record: StoredRecord): Promise<Fields> {
         ),
       );
   const claims = new Map<string, StatedField[]>();
-  for (const [index, { quads }] of graphs.entries()) {
-    const field = fields[index]![0];
+  for (const [[field], { quads }] of pairs(fields, graphs)) {
     for (const line of quads.split("\n")) {
       const [, subject, property, object] = STATEMENT.exec(line) ?? [];
-      const name =
-        property === undefined || line.includes("#inferred> .")
-          ? undefined
-          : NAME_OF_IRI.get(property);
+      if (subject === undefined || property === undefined || object === undefined) continue;
+      const name = line.includes("#inferred> .") ? undefined : NAME_OF_IRI.get(property);
       if (!name) continue;
-      const key = `${name} ${comparable(object!)}`;
-      (claims.get(key) ?? claims.set(key, []).get(key)!).push({
+      getOrInsert(claims, `${name} ${comparable(object)}`, (): StatedField[] => []).push({
         field,
-        subject: comparable(subject!),
+        subject: comparable(subject),
       });
     }
   }
@@ -140,25 +139,8 @@ function comparable(iri: string): string {
   return looksLikeArk(bare) ? arkKey(bare) : bare;
 }
 
-/** The same for edges of an answer, by the record that states each. */
-export const fieldsStated = (
-  edges: readonly { source: string; name: Edge["name"]; target: string; record: string }[],
-  { records }: { records: Pick<RecordStore, "findMany"> },
-): Promise<(string | null)[][]> =>
-  fieldsOf(
-    edges.map(({ source, name, target, record }) => ({
-      subject: source,
-      name,
-      object: target,
-      graph: record,
-    })),
-    records,
-  );
-
 /** Batch size for nodes beyond the first read: with more the heap grows. */
 const BATCH = 50;
-
-type Stated = Pick<Known, "edges" | "claims">;
 
 /** Reads the nodes of an outline, the first batch at once. `complete`: there are no more. */
 async function readNodes(
@@ -176,37 +158,31 @@ async function readNodes(
     const known =
       outline.known ??
       (await know(ask, order, outline, deps, complete ? outline.texts : undefined));
-    for (const node of order) if (known.missing.has(node)) missing.push(known.missing.get(node)!);
+    for (const node of order) {
+      const absent = known.missing.get(node);
+      if (absent) missing.push(absent);
+    }
     const here = new Set(order);
-    const where = (shown: (edge: Edge) => boolean): Stated => {
-      const places = known.edges.flatMap((edge, index) => (shown(edge) ? [index] : []));
-      return {
-        edges: places.map((index) => known.edges[index]!),
-        claims: places.map((index) => known.claims[index]!),
-      };
+    const withFields = async (claimed: readonly ClaimedEdge[]): Promise<readonly ClaimedEdge[]> => {
+      if (!request.statements) return claimed;
+      const fieldsOf = await fieldsStatedBy(
+        claimed.map(({ edge }) => edge.graph),
+        deps.records,
+      );
+      return claimed.map(({ edge, claim }) => ({
+        edge,
+        claim: { ...claim, fields: claim.record === null ? [null] : fieldsOf(edge) },
+      }));
     };
-    const withFields = async ({ edges, claims }: Stated): Promise<Stated> => {
-      if (!request.statements) return { edges, claims };
-      const fields = await fieldsOf(edges, deps.records);
-      return {
-        edges,
-        claims: claims.map((each, index) => ({
-          ...each,
-          fields: each.record === null ? [null] : fields[index]!,
-        })),
-      };
-    };
-    const own = await withFields(outline.known ? where(({ subject }) => here.has(subject)) : known);
+    const own = await withFields(
+      outline.known ? known.claimed.filter(({ edge }) => here.has(edge.subject)) : known.claimed,
+    );
     const made = await withFields(
       outline.known
-        ? where(({ name, object }) => name === "generated" && here.has(object))
+        ? known.claimed.filter(({ edge }) => edge.name === "generated" && here.has(edge.object))
         : await madeOf(order, outline),
     );
-    const derived = inverted(made.edges, made.claims, own.edges);
-    return nodesOf(order, known.described, [...own.edges, ...derived.edges], outline, [
-      ...own.claims,
-      ...derived.claims,
-    ]);
+    return nodesOf(order, known.described, [...own, ...inverted(made, own)], outline);
   };
   const first = await read(0);
   return {
@@ -239,13 +215,10 @@ async function readNodes(
 }
 
 /** The statements about how nodes were generated, by the activities that generated them. */
-async function madeOf(
+const madeOf = (
   order: readonly string[],
   { edgeList, assertions, near }: Outline,
-): Promise<Stated> {
-  const edges = edgeList.edgesInto(order, "generated");
-  return { edges, claims: edges.length === 0 ? [] : await assertions.of(edges, near) };
-}
+): Promise<ClaimedEdge[]> => assertions.of(edgeList.edgesInto(order, "generated"), near);
 
 async function know(
   ask: GraphReader,
@@ -266,8 +239,7 @@ async function know(
     deps.records,
   );
   return {
-    edges,
-    claims: await assertions.of(edges, near),
+    claimed: await assertions.of(edges, near),
     described,
     missing: new Map(missing.map((each) => [each["@id"], each])),
   };
@@ -275,7 +247,7 @@ async function know(
 
 /** Nodes that support no other node found; in a cycle without end, the requested record. */
 function outputsOf({ page: { nodes }, edgeList, known, root, record }: Outline): Reference[] {
-  const supporting = supportersIn(known ? known.edges : edgeList);
+  const supporting = supportersIn(known ? known.claimed.map(({ edge }) => edge) : edgeList);
   const ends = nodes.filter(
     (node) =>
       !supporting.has(node) && !(record.kind === "rocrate" && node === root && nodes.length > 1),
@@ -295,10 +267,7 @@ const READINGS = 3;
  * @throws {ServiceError} `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `VALIDATION`, `INDEX_LOADING`,
  * `INDEX_BEHIND`, `QUERY_TIMEOUT`
  */
-export async function openEvidence(
-  request: EvidenceRequest,
-  deps: EvidenceDeps,
-): Promise<EvidenceAnswer> {
+async function openEvidence(request: EvidenceRequest, deps: EvidenceDeps): Promise<EvidenceAnswer> {
   checkRanges(request);
   return openEvidenceOf(await upToDate(request.ark, deps), request, deps);
 }

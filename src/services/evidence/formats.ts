@@ -1,5 +1,6 @@
 /** Evidence graphs in other formats: PROV-JSON, PROV-O as RDF, DOT and Mermaid. */
 import { DataFactory, Writer } from "n3";
+import { getOrInsert } from "../../get-or-insert.js";
 import { expandCurie, PREFIXES } from "../../model/field.js";
 import { nameText } from "../../model/labels.js";
 import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
@@ -28,9 +29,7 @@ export function edgesOf(nodes: readonly EvidenceNode[]): ShownEdge[] {
         derived.add(key);
         continue;
       }
-      const known = claims.get(key);
-      if (known) known.push(statement);
-      else claims.set(key, [statement]);
+      getOrInsert(claims, key, (): StatedEdge[] => []).push(statement);
     }
     return Object.entries(node).flatMap(([name, values]) =>
       Object.hasOwn(PROVENANCE, name)
@@ -134,6 +133,18 @@ const CLASS_OF_ROLE: Readonly<Record<string, ProvClass>> = {
   informant: "activity",
 };
 
+/** The ends of a relation, and the class that it requires of each. */
+function endsOf(
+  { supported, supporting }: Pick<ProvRelation, "supported" | "supporting">,
+  relation: Relation,
+): { id: string; required: ProvClass | undefined }[] {
+  const [role, other] = RELATIONS[relation];
+  return [
+    { id: supported, required: CLASS_OF_ROLE[role] },
+    { id: supporting, required: CLASS_OF_ROLE[other] },
+  ];
+}
+
 /** `records` and `owners`: who states it. */
 interface ProvRelation {
   relation: Relation;
@@ -207,10 +218,9 @@ async function provModel(graph: EvidenceGraph, shown: readonly ShownEdge[]): Pro
   // Where no type decides, the node's roles do: an activity first, since it excludes the others.
   for (const wanted of ["activity", "agent", "entity"] as const) {
     for await (const some of inParts(edges))
-      for (const { relation, supported, supporting } of some)
-        for (const [index, id] of [supported, supporting].entries())
-          if (!settled.has(id) && CLASS_OF_ROLE[RELATIONS[relation][index]!] === wanted)
-            settled.set(id, wanted);
+      for (const edge of some)
+        for (const { id, required } of endsOf(edge, edge.relation))
+          if (!settled.has(id) && required === wanted) settled.set(id, wanted);
   }
   const classes = new Map<string, Set<ProvClass>>(
     [...settled].map(([id, known]) => [id, new Set([known])]),
@@ -225,22 +235,17 @@ async function provModel(graph: EvidenceGraph, shown: readonly ShownEdge[]): Pro
     statedBy,
     thirdParty,
   }: (typeof edges)[number]): void => {
-    const ends = [supported, supporting];
     const fits = (relation: Relation): boolean =>
-      ends.every(
-        (id, index) =>
-          (CLASS_OF_ROLE[RELATIONS[relation][index]!] === "activity") ===
-          (settled.get(id) === "activity"),
+      endsOf({ supported, supporting }, relation).every(
+        ({ id, required }) => (required === "activity") === (settled.get(id) === "activity"),
       );
     const relation = fits(claims)
       ? claims
       : fits("wasInformedBy")
         ? "wasInformedBy"
         : "wasInfluencedBy";
-    for (const [index, id] of ends.entries()) {
-      const wanted = CLASS_OF_ROLE[RELATIONS[relation][index]!];
-      if (wanted) classes.get(id)!.add(wanted);
-    }
+    for (const { id, required } of endsOf({ supported, supporting }, relation))
+      if (required) getOrInsert(classes, id, () => new Set<ProvClass>()).add(required);
     const key = `${relation} ${supported} ${supporting}`;
     const known = relations.get(key) ?? {
       relation,
@@ -472,8 +477,7 @@ export async function dot(graph: EvidenceGraph): Promise<string> {
   const edges = await edgesInParts(graph["@graph"]);
   const { classes } = await provModel(graph, edges);
   const numbers = new Map<string, string>();
-  const number = (iri: string): string =>
-    numbers.get(iri) ?? numbers.set(iri, `n${numbers.size}`).get(iri)!;
+  const number = (iri: string): string => getOrInsert(numbers, iri, () => `n${numbers.size}`);
   const shape = (iri: string): string =>
     SHAPES[
       (["activity", "agent"] as const).find((each) => classes.get(iri)?.has(each)) ?? "entity"
@@ -539,8 +543,7 @@ export async function mermaid(graph: EvidenceGraph): Promise<string> {
   const edges = await edgesInParts(graph["@graph"]);
   const { classes } = await provModel(graph, edges);
   const numbers = new Map<string, string>();
-  const number = (iri: string): string =>
-    numbers.get(iri) ?? numbers.set(iri, `n${numbers.size}`).get(iri)!;
+  const number = (iri: string): string => getOrInsert(numbers, iri, () => `n${numbers.size}`);
   const drawn = (iri: string, label: string): string => {
     const [open, close] =
       BRACKETS[

@@ -5,7 +5,7 @@ import { KINDS } from "../../model/kinds.js";
 import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
 import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
 import type { Description } from "./descriptions.js";
-import { type Edge, PLACES } from "./edges.js";
+import { compareNames, type Edge } from "./edges.js";
 import {
   type Assertion,
   compactType,
@@ -14,7 +14,6 @@ import {
   type Reference,
   type StatedEdge,
 } from "./types.js";
-import { pairs } from "../../pairs.js";
 
 /**
  * Who states an edge; `record` is null where the members of a group have different records.
@@ -24,6 +23,12 @@ export interface Claim extends Omit<Assertion, "record"> {
   record: string | null;
   fields?: readonly (string | null)[];
   derived?: true;
+}
+
+/** An edge, and who states it. */
+export interface ClaimedEdge {
+  edge: Edge;
+  claim: Claim;
 }
 
 /** The rows of a node for one edge: a row for each field where fields were requested. */
@@ -51,37 +56,31 @@ const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
  * Statements of actions about their results, as if the results stated them: programs follow
  * `generatedBy` from node to node, and many crates state `result` of the action only. Statements
  * that a result has itself are left out.
- * @param edges `generated`
- * @param claims who states each of them, in their order
+ * @param claimed `generated`
  * @param stated edges of the results
  */
 export function inverted(
-  edges: readonly Edge[],
-  claims: readonly Claim[],
-  stated: readonly Edge[],
-): { edges: Edge[]; claims: Claim[] } {
+  claimed: readonly ClaimedEdge[],
+  stated: readonly ClaimedEdge[],
+): ClaimedEdge[] {
   const known = new Set(
-    stated.flatMap(({ subject, name, object }) =>
+    stated.flatMap(({ edge: { subject, name, object } }) =>
       name === "generatedBy" ? [`${subject} ${object}`] : [],
     ),
   );
-  const left = pairs(edges, claims).filter(
-    ([{ subject, object }]) => subject !== object && !known.has(`${object} ${subject}`),
-  );
-  return {
-    edges: left.map(([{ subject, object, graph }]) => ({
-      subject: object,
-      name: "generatedBy",
-      object: subject,
-      graph,
-    })),
-    claims: left.map(([, claim]) => ({
-      ...claim,
-      ownsSource: claim.ownsTarget,
-      ownsTarget: claim.ownsSource,
-      derived: true,
-    })),
-  };
+  return claimed
+    .filter(
+      ({ edge: { subject, object } }) => subject !== object && !known.has(`${object} ${subject}`),
+    )
+    .map(({ edge: { subject, object, graph }, claim }) => ({
+      edge: { subject: object, name: "generatedBy", object: subject, graph },
+      claim: {
+        ...claim,
+        ownsSource: claim.ownsTarget,
+        ownsTarget: claim.ownsSource,
+        derived: true,
+      },
+    }));
 }
 
 /** An order that does not depend on how the graph was read, each row once. */
@@ -89,17 +88,17 @@ function edgesInOrder(rows: StatedEdge[]): StatedEdge[] {
   if (rows.length < 2) return rows;
   const sorted = rows.toSorted(
     (a, b) =>
-      PLACES.get(a.property)! - PLACES.get(b.property)! ||
+      compareNames(a.property, b.property) ||
       compare(a.object, b.object) ||
       compare(a.record ?? "", b.record ?? "") ||
       compare(a.owner ?? "", b.owner ?? "") ||
       compare(a.field ?? "", b.field ?? ""),
   );
-  return sorted.filter((each, index) => index === 0 || !isSame(each, sorted[index - 1]!));
+  return sorted.filter((each, index) => !isSame(each, sorted[index - 1]));
 }
 
-const isSame = (a: StatedEdge, b: StatedEdge): boolean =>
-  a.object === b.object &&
+const isSame = (a: StatedEdge, b: StatedEdge | undefined): boolean =>
+  a.object === b?.object &&
   a.property === b.property &&
   a.record === b.record &&
   a.owner === b.owner &&
@@ -121,14 +120,12 @@ export function ofRecord(record: StoredRecord): Description {
 /**
  * Nodes in the requested order; nodes without a description are left out.
  * @param aliases URLs that a crate uses for the requested record
- * @param claims who states each edge, in their order
  */
 export function nodesOf(
   order: readonly string[],
   described: ReadonlyMap<string, Description>,
-  edges: readonly Edge[],
+  claimed: readonly ClaimedEdge[],
   { root, aliases }: { root: string; aliases: readonly string[] },
-  claims: readonly Claim[],
 ): EvidenceNode[] {
   const nodes = new Map<string, EvidenceNode>();
   for (const iri of order) {
@@ -148,7 +145,7 @@ export function nodesOf(
   const several = new Set<EvidenceNode>();
   let latest: string | undefined;
   let node: EvidenceNode | undefined;
-  for (const [edge, claim] of pairs(edges, claims)) {
+  for (const { edge, claim } of claimed) {
     const { subject, name, object } = edge;
     // Edges are in the order of their nodes.
     if (subject !== latest) [latest, node] = [subject, nodes.get(subject)];

@@ -32,7 +32,7 @@ export interface Origin {
   files: number;
   filesIntact: number;
   filesDamaged: number;
-  software: { id: string; name: string }[];
+  software: { id: string; text: string }[];
   /** Statements that only third parties make. */
   thirdParty: number;
   /** More supports the record than was read: numbers are at least so large. */
@@ -89,7 +89,7 @@ export function originIn(graph: EvidenceGraph, contents: readonly ContentState[]
     filesDamaged: files.filter(({ state }) => state === "damaged").length,
     software: walk.nodes
       .filter(({ id, glyph }) => glyph === "software" && id !== walk.root)
-      .map(({ id, name }) => ({ id, name })),
+      .map(({ id, name }) => ({ id, text: name })),
     thirdParty: walk.thirdParty,
     truncated,
     asOf: graph.asOf,

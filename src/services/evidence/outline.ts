@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
+import { getOrInsert } from "../../get-or-insert.js";
 import { expandCurie } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import { type GraphReader, type Description, describe } from "./descriptions.js";
 import type { Edge, EdgeList } from "./edges.js";
-import { type Claim, dangling, ofRecord } from "./nodes.js";
+import { type ClaimedEdge, dangling, ofRecord } from "./nodes.js";
 import {
   compactType,
   type Dangling,
@@ -19,7 +20,6 @@ import {
   pageOf,
 } from "./types.js";
 import { Assertions, type BeyondByNode, nearEnd, seedsOf, subjectOf, walk } from "./walk.js";
-import { pairs } from "../../pairs.js";
 
 /** Similar siblings that one node represents. */
 interface Group extends GroupMarks {
@@ -29,12 +29,14 @@ interface Group extends GroupMarks {
   before: string;
 }
 
+/** Similar nodes. */
+type Class = [string, ...string[]];
+
 /** Facts about the nodes that may be grouped. */
 interface Siblings {
   root: string;
   nodes: readonly string[];
-  edges: readonly Edge[];
-  claims: readonly Claim[];
+  claimed: readonly ClaimedEdge[];
   described: ReadonlyMap<string, Description>;
   missing: ReadonlyMap<string, Dangling>;
   /** Steps of each node from the root. */
@@ -82,16 +84,17 @@ function groupsOf(
   }
 }
 
-function relationsOf({ edges, claims }: Siblings): Map<string, Relation[]> {
+function relationsOf({ claimed }: Siblings): Map<string, Relation[]> {
   const around = new Map<string, Map<string, Relation>>();
   const relate = (node: string, relation: string, other: string): void => {
-    const known = around.get(node) ?? around.set(node, new Map()).get(node)!;
+    const known = getOrInsert(around, node, () => new Map<string, Relation>());
     known.set(`${relation} ${other}`, { relation, other });
   };
-  for (const [{ subject, name, object }, { thirdParty, owner }] of pairs(edges, claims)) {
+  for (const { edge, claim } of claimed) {
+    const { subject, name, object } = edge;
     // A statement of a third party makes a node differ from nodes with the same statement by their
     // owner.
-    const by = thirdParty ? ` by ${owner}` : "";
+    const by = claim.thirdParty ? ` by ${claim.owner}` : "";
     relate(subject, `> ${name}${by}`, object);
     relate(object, `< ${name}${by}`, subject);
   }
@@ -108,11 +111,15 @@ function classesOf(
   around: ReadonlyMap<string, Relation[]>,
   atLeast: number,
   opened: ReadonlySet<string>,
-): string[][] {
+): Class[] {
   let classOf = new Map<string, string>();
-  const sorted = (keys: ReadonlyMap<string, string>): string[][] => {
-    const members = new Map<string, string[]>();
-    for (const [node, key] of keys) (members.get(key) ?? members.set(key, []).get(key)!).push(node);
+  const sorted = (keys: ReadonlyMap<string, string>): Class[] => {
+    const members = new Map<string, Class>();
+    for (const [node, key] of keys) {
+      const known = members.get(key);
+      if (known) known.push(node);
+      else members.set(key, [node]);
+    }
     const large = [...members.values()].filter(({ length }) => length >= atLeast);
     classOf = new Map(
       large.flatMap((some, index) =>
@@ -129,21 +136,22 @@ function classesOf(
   );
   for (let round = 0; round < ROUNDS; round++) {
     const before = [classes.length, classOf.size];
-    const key = (node: string): string => {
-      const relations = around
-        .get(node)!
-        .map(({ relation, other }) => `${relation} ${classOf.get(other) ?? other}`);
+    const keys = new Map<string, string>();
+    for (const [node, own] of classOf) {
+      const relations = (around.get(node) ?? []).map(
+        ({ relation, other }) => `${relation} ${classOf.get(other) ?? other}`,
+      );
       // Hashed, since a hub is related to thousands.
-      return hash(`${classOf.get(node)!}\n${relations.toSorted().join("\n")}`);
-    };
-    classes = sorted(new Map([...classOf.keys()].map((node) => [node, key(node)])));
+      keys.set(node, hash(`${own}\n${relations.toSorted().join("\n")}`));
+    }
+    classes = sorted(keys);
     if (classes.length === before[0] && classOf.size === before[1]) break;
   }
   return classes;
 }
 
 function named(
-  classes: readonly string[][],
+  classes: readonly Class[],
   { root, described, missing, distance, depth }: Siblings,
   around: ReadonlyMap<string, Relation[]>,
 ): Group[] {
@@ -151,10 +159,10 @@ function named(
   const seen = new Map<string, number>();
   const stepsTo = (node: string): number => distance.get(node) ?? 0;
   return classes.map((members) => {
-    const kind = kindOf(members[0]!, described, missing);
-    const within = Math.max(depth, stepsTo(members[0]!));
-    const relations = around
-      .get(members[0]!)!
+    const [first] = members;
+    const kind = kindOf(first, described, missing);
+    const within = Math.max(depth, stepsTo(first));
+    const relations = (around.get(first) ?? [])
       .filter(({ other }) => stepsTo(other) <= within)
       .map(
         ({ relation, other }) =>
@@ -174,9 +182,7 @@ const kindOf = (
   described: Siblings["described"],
   missing: Siblings["missing"],
 ): string =>
-  described.has(node)
-    ? described.get(node)!.types.toSorted().join()
-    : `not here: ${missing.get(node)?.reason}`;
+  described.get(node)?.types.toSorted().join() ?? `not here: ${missing.get(node)?.reason}`;
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
@@ -184,9 +190,7 @@ const hash = (text: string): string => createHash("sha256").update(text).digest(
 export interface Known {
   described: ReadonlyMap<string, Description>;
   missing: ReadonlyMap<string, Dangling>;
-  edges: readonly Edge[];
-  /** Who states each of them. */
-  claims: readonly Claim[];
+  claimed: readonly ClaimedEdge[];
 }
 
 /** The nodes of an answer, before they are described. */
@@ -353,12 +357,10 @@ async function knowAll(
     nodes.filter((node) => !described.has(node)),
     deps.records,
   );
-  const edges = [...edgeList];
   return {
     described,
     missing: new Map(missing.map((each) => [each["@id"], each])),
-    edges,
-    claims: await assertions.of(edges, near),
+    claimed: await assertions.of([...edgeList], near),
   };
 }
 
@@ -387,33 +389,32 @@ function grouped(
     // The same one, however the graph was read.
     const example = members.reduce((least, member) => (member < least ? member : least));
     const absent = known.missing.get(example);
+    const present = known.described.get(example);
     if (absent) missing.set(iri, { "@id": iri, reason: absent.reason, count, group });
-    else
+    else if (present)
       described.set(iri, {
-        types: known.described.get(example)!.types,
+        types: present.types,
         records: [],
-        name: `${count}${ALIKE}${known.described.get(example)!.name ?? example}`,
+        name: `${count}${ALIKE}${present.name ?? example}`,
         group: { count, group },
       });
   }
   return {
     near: nearer,
-    known: { described, missing, ...groupedEdges(known, at) },
+    known: { described, missing, claimed: groupedEdges(known, at) },
   };
 }
 
 /**
  * One edge for all between two groups that the same owner states. @param at current place of a node
  */
-function groupedEdges(
-  { edges, claims }: Known,
-  at: (iri: string) => string,
-): Pick<Known, "edges" | "claims"> {
-  const found = new Map<string, { edge: Edge; claims: Claim }>();
-  for (const [{ subject, name, object, graph }, claim] of pairs(edges, claims)) {
-    const edge = { subject: at(subject), name, object: at(object), graph };
+function groupedEdges({ claimed }: Known, at: (iri: string) => string): ClaimedEdge[] {
+  const found = new Map<string, ClaimedEdge>();
+  for (const { edge: before, claim } of claimed) {
+    const { name, graph } = before;
+    const edge = { subject: at(before.subject), name, object: at(before.object), graph };
     const { record, ...by } = claim;
-    const isGroup = edge.subject !== subject || edge.object !== object;
+    const isGroup = edge.subject !== before.subject || edge.object !== before.object;
     const key = [
       edge.subject,
       name,
@@ -421,9 +422,8 @@ function groupedEdges(
       ...(isGroup ? [by.owner, by.ownsSource, by.ownsTarget, by.thirdParty] : [record]),
     ].join(" ");
     const known = found.get(key);
-    if (!known) found.set(key, { edge, claims: { record, ...by } });
-    else if (known.claims.record !== record) known.claims = { ...known.claims, record: null };
+    if (!known) found.set(key, { edge, claim });
+    else if (known.claim.record !== record) known.claim = { ...known.claim, record: null };
   }
-  const all = [...found.values()];
-  return { edges: all.map(({ edge }) => edge), claims: all.map((each) => each.claims) };
+  return [...found.values()];
 }

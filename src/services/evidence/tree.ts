@@ -1,3 +1,4 @@
+import { getOrInsert } from "../../get-or-insert.js";
 import { plainLine } from "../../model/texts.js";
 import type { Dangling, EvidenceGraph, EvidenceNode, Reference, StatedEdge } from "./types.js";
 
@@ -102,14 +103,14 @@ export function* treeRows(
     yield { ...step, ...(node && { node }), ...(missing && { missing }), again, cut };
     if (again || cut) continue;
     const indent = depth === 0 ? "" : `${step.indent}${step.last ? "   " : "│  "}`;
-    for (let i = children.length - 1; i >= 0; i--)
-      stack.push({
-        id: children[i]!.to,
-        branch: children[i]!,
-        indent,
-        last: i === children.length - 1,
-        depth: depth + 1,
-      });
+    const steps = children.map((branch) => ({
+      id: branch.to,
+      branch,
+      indent,
+      last: branch === children.at(-1),
+      depth: depth + 1,
+    }));
+    for (const next of steps.toReversed()) stack.push(next);
   }
 }
 
@@ -147,7 +148,7 @@ function branchesOf(evidence: EvidenceGraph, down: boolean): Map<string, Branch[
     const claims = new Map<string, StatedEdge[]>();
     for (const claim of node.statements ?? []) {
       const key = `${claim.property} ${claim.object}`;
-      (claims.get(key) ?? claims.set(key, []).get(key)!).push(claim);
+      getOrInsert(claims, key, (): StatedEdge[] => []).push(claim);
     }
     for (const [name, values] of Object.entries(node)) {
       if (NO_EDGES.has(name)) continue;
@@ -156,7 +157,7 @@ function branchesOf(evidence: EvidenceGraph, down: boolean): Map<string, Branch[
           ? [other, node["@id"]]
           : [node["@id"], other];
         const [from, to] = down ? [supporting, supported] : [supported, supporting];
-        const targets = branches.get(from) ?? branches.set(from, new Map()).get(from)!;
+        const targets = getOrInsert(branches, from, () => new Map<string, Branch>());
         const stated = claims.get(`${name} ${other}`) ?? [];
         const thirdParty = stated.length > 0 && stated.every((claim) => claim.thirdParty);
         const known = targets.get(to);

@@ -173,8 +173,8 @@ export interface FurtherNodes {
 export const DESCRIPTION_LENGTH = 300;
 
 /** Parts of an answer that are known before its nodes are read, and after. */
-export type EvidenceHead = Pick<EvidenceGraph, "@context" | "@id" | "direction">;
-export type EvidenceTail = Omit<EvidenceGraph, keyof EvidenceHead | "@graph">;
+type EvidenceHead = Pick<EvidenceGraph, "@context" | "@id" | "direction">;
+type EvidenceTail = Omit<EvidenceGraph, keyof EvidenceHead | "@graph">;
 
 /**
  * An answer whose nodes are read as the caller consumes them, so that the largest answer is never
@@ -355,7 +355,7 @@ function readCursor(cursor: string): Position {
 }
 
 /** True when a node comes after the position in the order of pages. */
-function isAfter(position: Position, distance: number, iri: string): boolean {
+function isAfter({ distance, iri }: Position, position: Position): boolean {
   return distance > position.distance || (distance === position.distance && iri > position.iri);
 }
 
@@ -378,25 +378,19 @@ export function pageOf(
 ): NodePage {
   const after = cursor === undefined ? undefined : readCursor(cursor);
   const order = inOrder(near);
-  const rest = after ? order.filter((node) => isAfter(after, near.get(node)!, node)) : order;
-  const nodes = rest.slice(0, after ? Math.max(1, limit - 1) : limit - 1);
-  const later = rest.length - nodes.length;
-  if (later === 0) return { nodes: [root, ...nodes], later };
-  const last = nodes.at(-1);
-  return {
-    nodes: [root, ...nodes],
-    later,
-    cursor: writeCursor(
-      last === undefined ? { distance: -1, iri: "" } : { distance: near.get(last)!, iri: last },
-    ),
-  };
+  const rest = after ? order.filter((node) => isAfter(node, after)) : order;
+  const here = rest.slice(0, after ? Math.max(1, limit - 1) : limit - 1);
+  const nodes = [root, ...here.map(({ iri }) => iri)];
+  const later = rest.length - here.length;
+  if (later === 0) return { nodes, later };
+  return { nodes, later, cursor: writeCursor(here.at(-1) ?? { distance: -1, iri: "" }) };
 }
 
 /** Nearest first, then by identifier: an order that is stable across pages. */
-function inOrder(near: ReadonlyMap<string, number>): string[] {
+function inOrder(near: ReadonlyMap<string, number>): Position[] {
   const atStep: string[][] = [];
   for (const [node, steps] of near) (atStep[steps] ??= []).push(node);
-  return atStep.flatMap((nodes) => nodes.sort());
+  return atStep.flatMap((nodes, distance) => nodes.sort().map((iri) => ({ distance, iri })));
 }
 
 const MAX_NODES = 100_000;

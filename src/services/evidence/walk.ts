@@ -1,5 +1,6 @@
 /** The walk over provenance edges, and who states each of them. */
 import { eventLoop } from "../../event-loop-budget.js";
+import { getOrInsert } from "../../get-or-insert.js";
 import { arkKey } from "../../identifiers/ark.js";
 import { ENTITY } from "../../identifiers/entity-ids.js";
 import {
@@ -12,11 +13,12 @@ import {
 } from "../../model/provenance.js";
 import {
   eachCell,
+  iriColumn,
   iriIn,
   iriTerm,
   type QueryEngine,
   rowsIn,
-  tsvRows,
+  textIn,
 } from "../../storage/graph/port.js";
 import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
 import { inParts } from "../in-parts.js";
@@ -90,23 +92,21 @@ export class Assertions {
    * In the order of the edges.
    * @param near which end of an edge the walk comes from
    */
-  async of(edges: readonly Edge[], near: (edge: Edge) => string): Promise<Assertion[]> {
+  async of(
+    edges: readonly Edge[],
+    near: (edge: Edge) => string,
+  ): Promise<{ edge: Edge; claim: Assertion }[]> {
     if (edges.length === 0) return [];
     await this.#learn(edges);
-    const found: Assertion[] = [];
+    const found: { edge: Edge; claim: Assertion }[] = [];
     for (const edge of edges) {
       const { subject, object, graph } = edge;
       const isSourceNear = near(edge) === subject;
       const ownsSource = this.#owns(graph, subject, isSourceNear);
       const ownsTarget = this.#owns(graph, object, !isSourceNear);
       const thirdParty = !(isSourceNear ? ownsSource : ownsTarget);
-      found.push({
-        record: graph,
-        owner: this.#owners.get(graph) ?? null,
-        ownsSource,
-        ownsTarget,
-        thirdParty,
-      });
+      const owner = this.#owners.get(graph) ?? null;
+      found.push({ edge, claim: { record: graph, owner, ownsSource, ownsTarget, thirdParty } });
     }
     return found;
   }
@@ -138,9 +138,7 @@ export class Assertions {
 
   /** Notes that a record leads to a URL. @returns whether it is the first one of its owner */
   #lead(url: string, graph: string): boolean {
-    const lead =
-      this.#leads.get(url) ??
-      this.#leads.set(url, { records: new Set(), owners: new Set() }).get(url)!;
+    const lead = getOrInsert(this.#leads, url, () => ({ records: new Set(), owners: new Set() }));
     lead.records.add(graph);
     const known = lead.owners.size;
     return lead.owners.add(this.#owners.get(graph) ?? "").size > known;
@@ -162,9 +160,9 @@ export class Assertions {
   async #describersOf(url: string): Promise<readonly string[]> {
     const { root, aliases, crate } = this.#subject;
     if (aliases.includes(url)) return [root];
-    const candidates = this.#ofUrls.get(url)!;
+    const candidates = this.#ofUrls.get(url);
     const lead = this.#leads.get(url);
-    if (!lead || candidates.length === 0) return [];
+    if (!lead || !candidates || candidates.length === 0) return [];
     const ownerOf = (record: string): string => this.#owners.get(record) ?? "";
     const led = candidates.filter((record) => lead.owners.has(ownerOf(record)));
     if (new Set(candidates.map(crateOfEntity)).size === 1) return led;
@@ -189,8 +187,8 @@ export class Assertions {
     const edges = [...edgeList];
     for (let start = 0; start < edges.length; start += EDGES) {
       const batch = edges.slice(start, start + EDGES);
-      const claims = await this.of(batch, near);
-      for (const [edge, { thirdParty }] of pairs(batch, claims)) if (thirdParty) dropped.push(edge);
+      for (const { edge, claim } of await this.of(batch, near))
+        if (claim.thirdParty) dropped.push(edge);
     }
     edgeList.remove(new Set(dropped));
     return dropped;
@@ -219,7 +217,7 @@ export class Assertions {
     if (urls.length === 0) return;
     for (const url of urls) this.#ofUrls.set(url, []);
     const about = await recordsOfUrls(this.#ask, urls);
-    for (const [url, record] of about) this.#ofUrls.get(url)!.push(record);
+    for (const [url, record] of about) this.#ofUrls.get(url)?.push(record);
     await this.#learnOwners(new Set(about.map(([, record]) => record)));
   }
 
@@ -342,7 +340,7 @@ async function namesInUse(ask: GraphReader): Promise<readonly ProvenanceName[]> 
     return before.names;
   }
   const { tsv, sequence } = await ask.answer(QUESTION);
-  const names = [...tsvRows(tsv)].map(([cell]) => NAME_OF_IRI.get(iriIn(cell)!)!);
+  const names = [...iriColumn(tsv)].flatMap((iri) => NAME_OF_IRI.get(iri) ?? []);
   known.set(ask.engine, { sequence, names });
   return names;
 }
@@ -394,10 +392,10 @@ export async function discover(
   let frontier = [...seen];
   for (let step = 0; frontier.length > 0; step++) {
     if (frontier.length <= MAX_ENDS_FOR_PATH && depth - step > MIN_STEPS_FOR_PATH) {
-      if (frontier.length === 1 && step === 0)
-        return addClosure(ask, edgeList, frontier[0]!, way, describe);
-      for (const start of frontier) await addClosure(ask, edgeList, start, way, 0);
-      return {};
+      const described = frontier.length === 1 && step === 0 ? describe : 0;
+      let found: Discovered = {};
+      for (const start of frontier) found = await addClosure(ask, edgeList, start, way, described);
+      return found;
     }
     const next: string[] = [];
     await readEdges(ask, edgeList, frontier, way, (node, from) => {
@@ -436,8 +434,8 @@ async function addClosure(
     return texts ? { texts } : {};
   }
   const found: string[] = [];
-  for await (const some of inParts(tsvRows(await ask.table(nodes))))
-    for (const [cell] of some) found.push(iriIn(cell)!);
+  for await (const some of inParts(iriColumn(await ask.table(nodes))))
+    for (const node of some) found.push(node);
   await readEdges(ask, edgeList, found, way);
   return {};
 }
@@ -498,11 +496,12 @@ function addEdges(
   let graph = "";
   eachCell(tsv, 2, (key, second, index, cell) => {
     if (key !== last) [last, from] = [key, iriIn(key)];
-    if (second !== lastGraph) [lastGraph, graph] = [second, iriIn(second)!];
+    if (second !== lastGraph) [lastGraph, graph] = [second, textIn(second)];
     // Text in place of an identifier is not an edge.
     const to = iriIn(cell);
-    if (from === undefined || to === undefined) return;
-    const { name, forward } = properties[index]!;
+    const property = properties[index];
+    if (from === undefined || to === undefined || !property) return;
+    const { name, forward } = property;
     const [subject, object] = forward ? [from, to] : [to, from];
     edgeList.add({ subject, name, object, graph });
     each?.(to, from);
@@ -573,12 +572,12 @@ export async function walk(
   const only = assertedBy === "owner";
   const starts = [...seeds.self, ...seeds.parts];
   const edgeList = new EdgeList();
-  let near: Map<string, number> | undefined;
+  const near = new Map<string, number>();
   const further: NextNodes = { upstream: new Map(), downstream: new Map() };
   const dropped: Edge[] = [];
   const across = new EdgeList();
   let texts: Promise<string> | undefined;
-  const nearOf = nearEnd(direction, (node) => near?.get(node) ?? Infinity);
+  const nearOf = nearEnd(direction, (node) => near.get(node) ?? Infinity);
   const oneWay = async (way: OneWay): Promise<ReturnType<EdgeList["distances"]>> => {
     // Nodes that are nearest by the edges of third parties may be further away without them: each
     // direction is walked by itself.
@@ -602,38 +601,38 @@ export async function walk(
     // The other direction added supports as well: no step in this direction uses one that was not
     // found in it.
     const found = await oneWay(way);
-    near = near ? withFewestSteps(near, found.near) : found.near;
+    for (const [node, steps] of found.near)
+      near.set(node, Math.min(steps, near.get(node) ?? steps));
     further[way] = found.beyond;
     // A node that depends on the record may also depend on something upstream of it by another
     // path.
     if (way === "downstream" && direction === "both")
       await readEdges(ask, only ? across : edgeList, [...found.near.keys()], "upstream");
   }
-  const reached = near!;
   await eventLoop.nextTurn();
   if (only && direction === "both") {
-    across.keepBetween((node) => reached.has(node));
+    across.keepBetween((node) => near.has(node));
     for (const edge of await assertions.dropThirdParties(across, nearOf)) dropped.push(edge);
     addTo(edgeList, across);
   }
-  edgeList.keepBetween((node) => reached.has(node));
+  edgeList.keepBetween((node) => near.has(node));
   await eventLoop.nextTurn();
   const thirdParty =
     dropped.length === 0
       ? 0
       : leftOut(
           edgeList,
-          dropped.filter((edge) => reached.has(nearOf(edge))),
+          dropped.filter((edge) => near.has(nearOf(edge))),
         );
   // Parts without edges in either direction are not evidence.
   if (seeds.parts.length > 0) {
     const linked = edgeList.linked();
-    for (const part of seeds.parts) if (!linked.has(part)) reached.delete(part);
+    for (const part of seeds.parts) if (!linked.has(part)) near.delete(part);
   }
-  const beyond = countBeyond(further, reached);
-  reached.delete(seeds.root);
+  const beyond = countBeyond(further, near);
+  near.delete(seeds.root);
   return {
-    near: reached,
+    near,
     edgeList,
     beyond,
     further,
@@ -644,15 +643,6 @@ export async function walk(
 
 /** For each direction, the nodes one step further than the depth, by the node that leads there. */
 type NextNodes = Record<OneWay, ReturnType<EdgeList["distances"]>["beyond"]>;
-
-/** Adds the nodes of one direction to those of the other, each with its fewest steps. */
-function withFewestSteps(
-  near: Map<string, number>,
-  other: ReadonlyMap<string, number>,
-): Map<string, number> {
-  for (const [node, steps] of other) near.set(node, Math.min(steps, near.get(node) ?? steps));
-  return near;
-}
 
 /** How many nodes lie behind the depth; those that the other direction reaches do not. */
 function countBeyond(further: NextNodes, reached: ReadonlyMap<string, number>): number {
@@ -706,7 +696,7 @@ export async function seedsOf(
       `SELECT DISTINCT ?u { GRAPH ${node} { ${node} ${iriTerm(IRIS.sameAs)} ?u . ?u
         ${iriTerm(IRIS.type)} ?t } }`,
     );
-    for (const [cell] of tsvRows(tsv)) self.push(iriIn(cell)!);
+    for (const url of iriColumn(tsv)) self.push(url);
   }
   if (record.kind === "rocrate") {
     const hasPart = iriTerm(IRIS.hasPart);
@@ -728,10 +718,12 @@ export async function seedsOf(
  */
 function partsIn(tsv: string, root: string): Set<string> {
   const stated = new Map<string, { graph: string; part: string }[]>();
-  for (const cells of tsvRows(tsv)) {
-    const [whole, graph, part] = cells.map((cell) => iriIn(cell)!) as [string, string, string];
-    (stated.get(whole) ?? stated.set(whole, []).get(whole)!).push({ graph, part });
-  }
+  eachCell(tsv, 2, (whole, graph, _, part) =>
+    getOrInsert(stated, textIn(whole), (): { graph: string; part: string }[] => []).push({
+      graph: textIn(graph),
+      part: textIn(part),
+    }),
+  );
   const parts = new Set<string>();
   const wholes = new Set([root]);
   for (const whole of wholes)

@@ -28,6 +28,7 @@ import {
   withStaged,
   contentUrlOf,
 } from "../records/stored-content.js";
+import { pairs } from "../../pairs.js";
 
 /** Stored bytes of a record, not yet opened. */
 export interface Content {
@@ -236,9 +237,9 @@ async function findUndescribed(
     .slice(1, DEEPEST + 1)
     .toReversed();
   const candidates = await deps.records.findMany(slashes.map((slash) => ark.slice(0, slash)));
-  for (const [index, crate] of candidates.entries()) {
+  for (const [slash, crate] of pairs(slashes, candidates)) {
     if (crate?.kind !== "rocrate" || crate.tombstone) continue;
-    for (const name of spellings(ark.slice(slashes[index]! + 1))) {
+    for (const name of spellings(ark.slice(slash + 1))) {
       const [object] = await deps.records.objectsOf(crate.ark, { role: "member", name });
       if (object) return { crate, object };
     }
@@ -284,7 +285,7 @@ async function revisionAt(
     });
     const found = page.find((revision) => revision.at <= at);
     if (found || page.length < PAGE) return found?.revision;
-    before = page.at(-1)!.revision;
+    before = page.at(-1)?.revision;
   }
 }
 

@@ -125,8 +125,8 @@ export class References {
     const ark = this.#arkOf(value);
     const known = ark === undefined ? undefined : this.#documents.get(ark);
     const id = idOf(value);
-    if (known) {
-      const url = id !== undefined && isHttp(id) ? id : addressOf(this.#base, ark!);
+    if (ark !== undefined && known) {
+      const url = id !== undefined && isHttp(id) ? id : addressOf(this.#base, ark);
       return { ...known, ...own, "@id": url };
     }
     if (isObject(value)) return value;
@@ -148,7 +148,7 @@ export class References {
 }
 
 /** The agents that one value names: a text may name several. One without a name is none. */
-export function agentsOf(value: JsonValue, references: References): Agent[] {
+function agentsOf(value: JsonValue, references: References): Agent[] {
   const known = references.of(value);
   const ids = texts(
     [
@@ -301,7 +301,7 @@ const MAX_CREDIT_CHARS = 200;
  * The names in a credit line. One that goes on as a citation does, `Clara Collector (collector),
  * 2006. Texts of a language.`, names them before its year.
  */
-export function creditedIn(text: string): Agent[] {
+function creditedIn(text: string): Agent[] {
   const line = plainLine(text);
   const dated = /^(.{2,}?)[\s,.;]*\(?\b(?:1[5-9]|20)\d\d\b/.exec(line)?.[1];
   const names = dated ?? (line.length <= MAX_CREDIT_CHARS ? line : "");

@@ -39,7 +39,7 @@ const TEX: Readonly<Record<string, string>> = {
   "~": "\\textasciitilde{}",
 };
 const tex = (text: string): string =>
-  line(text).replace(/[\\{}$&#%_^~]/g, (character) => TEX[character]!);
+  line(text).replace(/[\\{}$&#%_^~]/g, (character) => TEX[character] ?? character);
 
 /** `lovelace2024cells`: letters and digits only. */
 function keyOf({ creators, year, title, ark }: RecordFacts): string {
@@ -53,7 +53,7 @@ function keyOf({ creators, year, title, ark }: RecordFacts): string {
   const name = plain(first?.family ?? first?.name ?? "")
     .replaceAll(" ", "")
     .slice(0, 30);
-  const word = plain(title).split(/\s+/)[0]!.slice(0, 30);
+  const word = plain(title).replace(/\s.*/s, "").slice(0, 30);
   return `${name}${year}${word}` || ark.replace(/[^A-Za-z0-9]/g, "");
 }
 
@@ -151,11 +151,10 @@ export async function citationText(deps: FactDeps, view: RecordView): Promise<st
   const shown =
     names.length <= MAX_AUTHORS
       ? names
-      : [...names.slice(0, MAX_AUTHORS - 1), `… ${names.at(-1)!}`];
-  const last = shown.at(-1);
+      : [...names.slice(0, MAX_AUTHORS - 1), ...names.slice(-1).map((last) => `… ${last}`)];
   const who =
     shown.length > 1 && names.length <= MAX_AUTHORS
-      ? `${shown.slice(0, -1).join(", ")}, & ${last!}`
+      ? `${shown.slice(0, -1).join(", ")}, & ${shown.at(-1)}`
       : shown.join(", ");
   const version = facts.version === null ? "" : ` (Version ${facts.version})`;
   const what = `${facts.title.replace(/\.+$/, "")}${version} [${called(facts)}].`;
@@ -169,7 +168,7 @@ const initials = (given: string): string =>
     .split(/[\s.]+/)
     .filter((name) => name !== "")
     .flatMap((name) =>
-      /^\p{Lu}{2,4}$/u.test(name) ? [...name].map((letter) => `${letter}.`) : [`${[...name][0]!}.`],
+      [...name].slice(0, /^\p{Lu}{2,4}$/u.test(name) ? 4 : 1).map((letter) => `${letter}.`),
     )
     .join(" ");
 

@@ -16,6 +16,7 @@ import { factsOf, lacking, type RecordFacts, sizeOf } from "./facts.js";
 import type { RecordFormat } from "./format.js";
 import { addressOf, contentAddress } from "./signposting.js";
 import { ownValue } from "../../own.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 /** The context of Croissant 1.1 as its documents have it; readers compare it. */
 const CONTEXT: JsonObject = {
@@ -128,9 +129,10 @@ interface File extends Pick<FileReference, "name" | "mediaType"> {
  */
 export async function croissantText(deps: FactDeps, view: RecordView): Promise<string> {
   const facts = await factsOf(deps, view);
+  const { licence } = facts;
   const missing = {
     ...(facts.description === null ? { description: "what the data are" } : {}),
-    ...(facts.licence === null ? { license: "the address of a licence" } : {}),
+    ...(licence === null ? { license: "the address of a licence" } : {}),
     ...(facts.creators.length === 0 ? { author: "who made the data" } : {}),
   };
   if (Object.keys(missing).length > 0) throw lacking("Croissant", missing);
@@ -146,7 +148,7 @@ export async function croissantText(deps: FactDeps, view: RecordView): Promise<s
     name: facts.title,
     description: facts.description,
     url: facts.url,
-    license: facts.licence!.url ?? facts.licence!.name,
+    license: licence?.url ?? licence?.name,
     creator,
     publisher: agentOf(facts.publisher),
     datePublished: facts.published,
@@ -341,9 +343,7 @@ function fileSets(files: readonly File[]): JsonObject[] {
     if (!file.isInArchive) continue;
     const folder = file.name.slice(0, Math.max(0, file.name.lastIndexOf("/")));
     if (folder === "") continue;
-    const known = folders.get(folder);
-    if (known) known.push(file);
-    else folders.set(folder, [file]);
+    getOrInsert(folders, folder, (): File[] => []).push(file);
   }
   return [...folders]
     .filter(([, inside]) => inside.length >= LEAST_FILES)

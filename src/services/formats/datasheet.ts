@@ -140,7 +140,7 @@ const basics = (facts: RecordFacts): readonly (readonly [string, string | null])
 ];
 
 /** A crate as a datasheet that people read, with its AI-readiness where that is stored. */
-export async function datasheetHtml(
+async function datasheetHtml(
   deps: Pick<Deps, "records" | "config" | "baseUrl">,
   view: RecordView,
 ): Promise<string> {
@@ -227,7 +227,7 @@ async function scoreHtml(
 }
 
 /** The same as YAML, in the names of the Datasheets for Datasets schema (D4D). */
-export async function d4dYaml(deps: FactDeps, view: RecordView): Promise<string> {
+async function d4dYaml(deps: FactDeps, view: RecordView): Promise<string> {
   const facts = await factsOf(deps, view);
   const { doi, licence, created, version, language, keywords, description } = facts;
   const datasheet: JsonObject = {
@@ -253,7 +253,8 @@ export async function d4dYaml(deps: FactDeps, view: RecordView): Promise<string>
   };
   for (const question of Object.values(SECTIONS).flat()) {
     const texts = answers(facts, question);
-    if (texts.length > 0) datasheet[question[1]] = texts.length === 1 ? texts[0]! : texts;
+    const [first] = texts;
+    if (first !== undefined) datasheet[question[1]] = texts.length === 1 ? first : texts;
   }
   return yamlText(datasheet);
 }

@@ -26,6 +26,7 @@ import {
   valuesOf,
 } from "./agents.js";
 import { addressOf, contentAddress } from "./signposting.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 /** Whether the content of a record is open, in words that catalogues share. */
 export interface Access {
@@ -189,8 +190,7 @@ async function crateOf(
   if (crate === null) return undefined;
   const [found] = await records.findMany([crate]);
   if (!found || found.tombstone) return undefined;
-  let crates = statements.get(records);
-  if (!crates) statements.set(records, (crates = new ByteCache(STATEMENTS_BYTES)));
+  const crates = getOrInsert(statements, records, () => new ByteCache(STATEMENTS_BYTES));
   const key = `${found.ark} ${found.revision}`;
   let known = crates.get(key);
   if (!known) {
@@ -245,12 +245,13 @@ const keywordsOf = (values: readonly JsonValue[]): string[] => [
 ];
 
 /** A stated date as a day, a month or a year; `undefined` where it is none. */
-export function dayOf(value: JsonValue | undefined): string | undefined {
+function dayOf(value: JsonValue | undefined): string | undefined {
   const text = textOf(value);
   if (text === null) return undefined;
   const [, part] = /^(\d{4}(?:-(?:0[1-9]|1[0-2]))?)$/.exec(text) ?? [];
   if (part !== undefined) return part;
-  if (instantOf(text) !== undefined) return new Date(instantOf(text)!).toISOString().slice(0, 10);
+  const instant = instantOf(text);
+  if (instant !== undefined) return new Date(instant).toISOString().slice(0, 10);
   // Written in another way: the year is all that is certain.
   return /(?:^|\D)((?:1[5-9]|20)\d{2})(?:\D|$)/.exec(text)?.[1];
 }

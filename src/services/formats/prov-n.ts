@@ -45,15 +45,15 @@ const qualified = (ark: string): string =>
 const quoted = (text: string): string => `"${oneLine(text.replace(/[\\"]/g, "\\$&"))}"`;
 
 /** The provenance that a record states, and that others state of it, as PROV-N. */
-export async function provN(deps: Pick<Deps, "records">, record: StoredRecord): Promise<string> {
+async function provN(deps: Pick<Deps, "records">, record: StoredRecord): Promise<string> {
   const predicates = [...BY_CURIE.keys()];
   const [[from], [to]] = await Promise.all([
     linksFrom(deps, [record.ark], { predicates, limit: MAX_LINKS }),
     linksTo(deps, [record.key], { predicates, limit: MAX_LINKS }),
   ]);
   const links = [
-    ...from!.items.map(({ predicate, target }) => [predicate, record.ark, target] as const),
-    ...to!.items.map(({ predicate, source }) => [predicate, source, record.ark] as const),
+    ...(from?.items ?? []).map(({ predicate, target }) => [predicate, record.ark, target] as const),
+    ...(to?.items ?? []).map(({ predicate, source }) => [predicate, source, record.ark] as const),
   ];
   const arks = [
     ...new Set([record.ark, ...links.flatMap(([, source, target]) => [source, target])]),

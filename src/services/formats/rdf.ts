@@ -19,7 +19,7 @@ async function quadsOf(
 }
 
 /** Media types of a record as RDF text. */
-export type RdfFormat =
+type RdfFormat =
   "text/turtle" | "application/n-quads" | "application/n-triples" | "application/trig";
 
 /**

@@ -29,7 +29,7 @@ export const INDEXED: readonly KindName[] = ["rocrate", "dataset", "software", "
  * A record in the terms of schema.org with an inline context, for search engines: pages hold it in
  * a `script` element. Files are listed when they are open to everyone.
  */
-export async function schemaOrgJsonLd(deps: FactDeps, view: RecordView): Promise<JsonObject> {
+async function schemaOrgJsonLd(deps: FactDeps, view: RecordView): Promise<JsonObject> {
   const facts = await factsOf(deps, view);
   const { record, access, licence } = facts;
   const distribution = access.isOpen ? await distributionOf(deps, facts) : [];

@@ -22,7 +22,7 @@ import { Statements } from "./rdf-text.js";
 import { pairs } from "../../pairs.js";
 
 /** Kinds of records that are datasets of a catalogue. */
-export const CATALOGUED: readonly KindName[] = ["dataset", "rocrate"];
+const CATALOGUED: readonly KindName[] = ["dataset", "rocrate"];
 
 const ACCESS = "http://publications.europa.eu/resource/authority/access-right/";
 const MEDIA_TYPES = "https://www.iana.org/assignments/media-types/";
@@ -33,7 +33,7 @@ const MAX_FILES = 100;
 const MAX_DATASETS_PER_TURN = 10;
 
 /** One page of the catalogue. */
-export interface CatalogPage {
+interface CatalogPage {
   statements: Statements;
   /** Position of the next page. */
   next?: string;

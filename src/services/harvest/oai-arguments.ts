@@ -1,4 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { getOrInsert } from "../../get-or-insert.js";
+import { ownValue } from "../../own.js";
 
 /** Errors of the protocol (OAI-PMH 2.0, section 3.6). They are answered with HTTP status 200. */
 export type OaiErrorCode =
@@ -68,19 +70,16 @@ const MAX_VALUE_CHARS = 8192;
  */
 export function oaiArguments(parameters: Iterable<[name: string, value: string]>): OaiArguments {
   const given = new Map<string, string[]>();
-  for (const [name, value] of parameters) {
-    const values = given.get(name);
-    if (values) values.push(value);
-    else given.set(name, [value]);
-  }
+  for (const [name, value] of parameters) getOrInsert(given, name, (): string[] => []).push(value);
   const verbs = given.get("verb") ?? [];
-  const verb = verbs[0];
-  if (verbs.length !== 1 || !Object.hasOwn(VERBS, verb!))
+  const [verb] = verbs;
+  const rules: VerbArguments | undefined =
+    verb === undefined || verbs.length > 1 ? undefined : ownValue(VERBS, verb);
+  if (!rules)
     throw new OaiError(
       "badVerb",
       `${verbProblem(verbs)}; use one of ${Object.keys(VERBS).join(", ")}.`,
     );
-  const rules: VerbArguments = VERBS[verb as Verb];
   const { required = [], optional = [], resumes } = rules;
   const known = ["verb", ...required, ...optional, ...(resumes ? ["resumptionToken"] : [])];
   for (const [name, values] of given) {
@@ -91,7 +90,7 @@ export function oaiArguments(parameters: Iterable<[name: string, value: string]>
       );
     if (values.length > 1)
       throw new OaiError("badArgument", `The argument ${name} is repeated; send it once.`);
-    if (values[0]!.length > MAX_VALUE_CHARS)
+    if (values.some((value) => value.length > MAX_VALUE_CHARS))
       throw new OaiError(
         name === "resumptionToken" ? "badResumptionToken" : "badArgument",
         `The argument ${name} is longer than ${MAX_VALUE_CHARS} characters.`,

@@ -9,6 +9,7 @@ import type { Deps } from "../deps.js";
 import { withoutForgotten } from "../records/forgotten.js";
 import { within } from "../records/select.js";
 import { type Datestamps, OaiError } from "./oai-arguments.js";
+import { pairs } from "../../pairs.js";
 
 /** Accounts of people are in no feed. */
 export const LEFT_OUT: readonly KindName[] = ["user"];
@@ -109,17 +110,17 @@ export async function setsOf(
             },
           ),
         ]);
-  const targets = from.map((page) => page.items.map(({ targetKey }) => targetKey));
-  const holders = await records.holders([...new Set(targets.flat())]);
+  const targets = from.flatMap((page) => page.items.map(({ targetKey }) => targetKey));
+  const holders = await records.holders([...new Set(targets)]);
   const projects = new Map(
     holders.flatMap(({ key, ark, kind }) => (kind === "project" ? [[key, ark] as const] : [])),
   );
   const found = new Map(
-    live.map(({ ark }, index) => [
+    pairs(live, pairs(from, to)).map(([{ ark }, [stated, others]]) => [
       ark,
       new Set([
-        ...targets[index]!.flatMap((key) => projects.get(key) ?? []),
-        ...to[index]!.items.map(({ source }) => source),
+        ...stated.items.flatMap(({ targetKey }) => projects.get(targetKey) ?? []),
+        ...others.items.map(({ source }) => source),
       ]),
     ]),
   );
@@ -225,7 +226,7 @@ export interface OaiItem {
  */
 export type ItemPosition = readonly [live: string | null, deleted: string | null];
 
-export interface ItemPage {
+interface ItemPage {
   items: OaiItem[];
   position: ItemPosition;
   more: boolean;
@@ -254,7 +255,7 @@ async function wasPublished(records: Deps["records"], ark: string): Promise<bool
     });
     if (page.some(({ action }) => action === "publish")) return true;
     if (page.length < REVISIONS) return false;
-    before = page.at(-1)!.revision;
+    before = page.at(-1)?.revision;
   }
 }
 
@@ -317,8 +318,8 @@ async function merged(
     if (one && (!other || one.modifiedAt <= other.modifiedAt)) {
       chosen.push(one);
       l++;
-    } else {
-      chosen.push(other!);
+    } else if (other) {
+      chosen.push(other);
       g++;
     }
   }
@@ -328,10 +329,7 @@ async function merged(
       record,
       isDeleted: record.tombstone !== null || record.publicationStatus === "DRAFT",
     })),
-    position: [
-      l === 0 ? position[0] : live.positions[l - 1]!,
-      g === 0 ? position[1] : gone.positions[g - 1]!,
-    ],
+    position: [live.positions[l - 1] ?? position[0], gone.positions[g - 1] ?? position[1]],
     more: live.more || gone.more || l < live.items.length || g < gone.items.length,
   };
 }

@@ -172,16 +172,19 @@ const ANSWERS: Readonly<Record<Verb, Answer>> = {
       throw resumptionToken === undefined
         ? new OaiError("noSetHierarchy", "There are no sets yet: nothing is published.")
         : restIsGone();
-    const next = rest?.sets.length ? writeToken(deps.jwtSecret, [verb, page.next!]) : "";
+    const next =
+      page.next !== undefined && rest?.sets.length
+        ? writeToken(deps.jwtSecret, [verb, page.next])
+        : "";
     const isWhole = next === "" && resumptionToken === undefined;
     return sets.join("") + (isWhole ? "" : tokenElement(next));
   },
 
   async GetRecord(deps, { identifier, metadataPrefix }) {
-    const format = formatOf(metadataPrefix!);
-    const item = await askedItem(deps, identifier!);
-    const [sets] = await setsOf(deps, [item.record]);
-    const record = await recordElement(deps, item, sets!, format);
+    const format = formatOf(metadataPrefix);
+    const item = await askedItem(deps, identifier);
+    const [sets = []] = await setsOf(deps, [item.record]);
+    const record = await recordElement(deps, item, sets, format);
     if (record === undefined)
       throw new OaiError(
         "cannotDisseminateFormat",
@@ -247,7 +250,7 @@ async function listed(
     resumptionToken === undefined
       ? { args, position: [null, null], cursor: 0 }
       : readListing(deps, verb, resumptionToken);
-  const format = formatOf(listing.args.metadataPrefix!);
+  const format = formatOf(listing.args.metadataPrefix);
   const times = datestampsOf(listing.args);
   const { set } = listing.args;
   const filters = set === undefined ? null : filtersOf(set);
@@ -365,7 +368,7 @@ async function resumed<T>(read: () => Promise<T>): Promise<T> {
 }
 
 /** @throws OaiError `cannotDisseminateFormat` */
-function formatOf(prefix: string): OaiFormat {
+function formatOf(prefix = ""): OaiFormat {
   const format = OAI_FORMATS.find((one) => one.prefix === prefix);
   if (format) return format;
   throw new OaiError(
@@ -376,7 +379,7 @@ function formatOf(prefix: string): OaiFormat {
 }
 
 /** @throws OaiError `idDoesNotExist` */
-async function askedItem(deps: Deps, identifier: string): Promise<OaiItem> {
+async function askedItem(deps: Deps, identifier = ""): Promise<OaiItem> {
   const ark = lookupArk(identifier);
   const found = ark && (await deps.records.find(ark));
   const item = found && "record" in found ? await itemOf(deps, found.record) : undefined;

@@ -12,6 +12,7 @@ import { creationOf, revisionOf } from "../records/state.js";
 import { retried } from "../records/write-queue.js";
 import { documentBytes, parseDocument } from "../records/view.js";
 import { changesOf, type LineageChange, readEvents } from "./events.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 /** What a request of events did. */
 export interface LineageReceipt {
@@ -52,11 +53,8 @@ export async function recordLineage(
   if (asked) await assertMayOwn(deps.records, caller, asked);
   const changes = new Map<string, LineageChange[]>();
   for (const event of events)
-    for (const change of changesOf(event, owner)) {
-      const known = changes.get(change.ark);
-      if (known) known.push(change);
-      else changes.set(change.ark, [change]);
-    }
+    for (const change of changesOf(event, owner))
+      getOrInsert(changes, change.ark, (): LineageChange[] => []).push(change);
   const { MAX_LINEAGE_RECORDS: most } = deps.config;
   if (changes.size > most)
     throw new ServiceError(
@@ -82,16 +80,18 @@ async function written(
     const found = await deps.records.findMany(batch.map(([ark]) => ark));
     for (const [index, [ark, steps]] of batch.entries()) {
       const record = found[index];
-      const { kind, isRun } = steps[0]!;
+      const [first] = steps;
+      if (!first) continue;
+      const { kind, isRun } = first;
       if (record && !(await mayWrite(deps, caller, owner, record, kind))) {
         if (isRun) throw refusal(record);
         records.push({ ark: record.ark, kind: record.kind, change: "linked" });
         continue;
       }
       const before = record && parseDocument(record.document);
-      let document = before;
-      for (const step of steps) document = step.apply(document);
-      const write = await writeOf(deps, ark, kind, owner, record, before, document!);
+      let document = first.apply(before);
+      for (const step of steps.slice(1)) document = step.apply(document);
+      const write = await writeOf(deps, ark, kind, owner, record, before, document);
       if (write) writes.push(write);
       records.push({
         ark,

@@ -3,17 +3,13 @@ import { isUtf8 } from "node:buffer";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { measureJson } from "../../model/json/scan.js";
-import { beginsWithData } from "../../tabular/infer.js";
+import { beginsWithData } from "../../tabular/detect.js";
 import { DEFAULT_LIMITS, type TableLimits, TabularError } from "../../tabular/limits.js";
 import { parquetHead } from "../../tabular/parquet-feed.js";
-import { setCells } from "../../tabular/reader/reference-feed.js";
-import { completeEnd, Row, type RowFeed, unguarded } from "../../tabular/reader/row.js";
+import { separatedBy } from "../../tabular/reader/dialect.js";
+import { completeEnd, Row, type RowFeed, setCells, unguarded } from "../../tabular/reader/row.js";
 import { textFeed } from "../../tabular/reader/text-feed.js";
-import {
-  readSchema,
-  type TableSchema,
-  unescapeSeparator,
-} from "../../tabular/schema/table-schema.js";
+import { readSchema, type TableSchema } from "../../tabular/schema/table-schema.js";
 import { type TableCheck, validateRows, validateTable } from "../../tabular/validate.js";
 import {
   type CellError,
@@ -60,8 +56,11 @@ async function textTable(
   { schema, limits, cut }: Parts,
 ): Promise<TablePreview> {
   const applied = appliedSchema(schema);
-  const stated = applied.schema && unescapeSeparator(applied.schema.separator);
-  const by = stated === undefined || stated === "" ? (separator ?? likelySeparator(text)) : stated;
+  const stated = applied.schema?.dialect;
+  const dialect =
+    stated === undefined || stated.separator === ""
+      ? separatedBy(separator ?? likelySeparator(text))
+      : stated;
   // A row that is cut would look like another row; a text of one line is shown as far as it goes.
   const lines = text.search(/[\r\n]/) >= 0;
   const whole =
@@ -72,7 +71,7 @@ async function textTable(
   const stored = cut ? raw.subarray(0, wholeLines(raw)) : raw;
   const tableLimits = limitsOf(Math.max(bytes.length, stored.length) + 1);
   const { rows, more, problem } = await rowsOf(
-    await textFeed(once(bytes), by, tableLimits),
+    textFeed(once(bytes), dialect, tableLimits),
     limits.rows + 1,
   );
   const header = applied.schema?.header ?? !beginsWithData(rows);
@@ -85,7 +84,7 @@ async function textTable(
     problem: cut ? null : problem,
     applied,
     limits,
-    otherwise: isUtf8(stored) ? undefined : { ...NO_COLUMNS, separator: by, header },
+    otherwise: isUtf8(stored) ? undefined : { ...NO_COLUMNS, dialect, header },
     check: (table) =>
       validateTable(once(stored), table, {
         patterns: "linear",
@@ -234,7 +233,7 @@ const feedOf = (rows: readonly (readonly string[])[]): RowFeed =>
 
 /** The separator that occurs most often in the first line. */
 function likelySeparator(text: string): string {
-  const line = /^[^\r\n]{0,10000}/.exec(text)![0];
+  const line = text.slice(0, 10_000).replace(/[\r\n].*/s, "");
   const counted = [",", "\t", ";", "|"].map((separator) => ({
     separator,
     count: line.split(separator).length,
@@ -242,7 +241,7 @@ function likelySeparator(text: string): string {
   return counted.reduce((best, each) => (each.count > best.count ? each : best)).separator;
 }
 
-export interface ImageFacts {
+interface ImageFacts {
   mediaType: string;
   width: number | null;
   height: number | null;
@@ -275,7 +274,7 @@ function imageOf(bytes: Buffer): ImageFacts | undefined {
 /** From the first frame header; segments before it say how long they are. */
 function jpegSize(bytes: Buffer): [number, number] | undefined {
   for (let at = 2; at + 9 <= bytes.length && bytes[at] === 0xff;) {
-    const marker = bytes[at + 1]!;
+    const marker = bytes.readUInt8(at + 1);
     if (marker === 0xff) {
       at++;
       continue;
@@ -381,8 +380,8 @@ const TABLE_TYPE = /^text\/(?:csv|tab-separated-values|tsv)\b/i;
 const PACKED = ["PK\u0003\u0004", "7z\u00bc\u00af", "BZh", "\u00fd7zXZ", "Rar!", "(\u00b5/\u00fd"];
 
 /** Extension in lower case, also of a compressed file. */
-export const extensionOf = (name: string): string =>
-  /\.([a-z0-9]{1,12})(?:\.gz)?$/i.exec(name)?.[1]!.toLowerCase() ?? "";
+const extensionOf = (name: string): string =>
+  /\.([a-z0-9]{1,12})(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase() ?? "";
 
 /** @param head some hundred bytes, or more */
 export function natureOf(head: Buffer, name: string, mediaType: string): Nature {

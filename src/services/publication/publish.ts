@@ -241,8 +241,8 @@ export async function publishRecord(
             embargoedUntil,
           });
     await deps.records.commit({ by: who.user, at: Date.now(), records });
-    const [after] = await deps.records.findMany([record.ark]);
-    return after!;
+    const [after = record] = await deps.records.findMany([record.ark]);
+    return after;
   });
 }
 

@@ -11,6 +11,7 @@ import type {
 } from "../../storage/records/port.js";
 import { type Caller, mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 /** Which changes a caller asks for; conditions are combined with "and". */
 export interface ChangeFilter {
@@ -43,7 +44,7 @@ export interface RecordChanges {
   changes: RecordChange[];
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   filter: ChangeFilter;
   /** The feed begins behind this commit; absent: behind the newest one. */
   after?: number | undefined;
@@ -111,8 +112,8 @@ class ChangeFeed {
 
   leave(client: string): void {
     this.#open--;
-    const held = this.#clients.get(client)! - 1;
-    if (held === 0) this.#clients.delete(client);
+    const held = (this.#clients.get(client) ?? 0) - 1;
+    if (held <= 0) this.#clients.delete(client);
     else this.#clients.set(client, held);
   }
 
@@ -166,11 +167,7 @@ class ChangeFeed {
 
 /** One feed for a service. */
 const feeds = new WeakMap<Deps, ChangeFeed>();
-function feedOf(deps: Deps): ChangeFeed {
-  let feed = feeds.get(deps);
-  if (!feed) feeds.set(deps, (feed = new ChangeFeed(deps)));
-  return feed;
-}
+const feedOf = (deps: Deps): ChangeFeed => getOrInsert(feeds, deps, () => new ChangeFeed(deps));
 
 /** Number of open feeds of a service. */
 export const openFeeds = (deps: Deps): number => feeds.get(deps)?.size ?? 0;
@@ -310,9 +307,7 @@ async function visibleTo(
   const rights = new Map<string, Promise<boolean>>();
   const mayChangeIt = (change: ChangedRecord): Promise<boolean> => {
     const name = change.kind === "user" ? `user ${change.ark}` : `owner ${change.owner}`;
-    let may = rights.get(name);
-    if (!may) rights.set(name, (may = mayChange(records, caller, change)));
-    return may;
+    return getOrInsert(rights, name, () => mayChange(records, caller, change));
   };
   const seen: RecordChange[] = [];
   for (const change of changes) {

@@ -20,7 +20,7 @@ export function askedArk(id: string): Ark {
   if (ark) return ark;
   throw new ServiceError(
     "NOT_FOUND",
-    `${quote(id)} is not an ARK: identifiers have the form ark:NAAN/name, NAAN being five ` +
+    `${id.trim() === "" ? "An empty identifier" : quote(id)} is not an ARK: identifiers have the form ark:NAAN/name, NAAN being five ` +
       "digits or more.",
   );
 }

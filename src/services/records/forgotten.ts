@@ -4,10 +4,11 @@
  */
 import { createHash } from "node:crypto";
 import { eventLoop } from "../../event-loop-budget.js";
-import { arkKey } from "../../identifiers/ark.js";
+import { arkKey, parseArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { AssertedBy, Direction } from "../../model/provenance.js";
 import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
+import { pairs } from "../../pairs.js";
 
 /** The question that a stored evidence graph answers. */
 export interface Question {
@@ -65,8 +66,10 @@ export function questionOf(record: StoredRecord, document: JsonObject): Question
     depth,
     ...(assertedBy === "owner" && { assertedBy }),
   };
-  const naan = /^ark:([^/]+)\//.exec(record.ark)![1]!;
-  return identifierOf(naan, question, record.owner) === record.ark ? question : undefined;
+  const naan = parseArk(record.ark)?.naan;
+  return naan !== undefined && identifierOf(naan, question, record.owner) === record.ark
+    ? question
+    : undefined;
 }
 
 type Reads = { records: Pick<RecordStore, "holders"> };
@@ -91,27 +94,30 @@ export const isShortened = (record: StoredRecord): boolean => checked.get(record
  * deleted since. Stored data, earlier revisions included, is not changed, since it was true then:
  * the names are removed here, where records are read.
  */
-export async function withoutForgotten(
+export const withoutForgotten = (
   deps: Reads,
   records: readonly StoredRecord[],
-): Promise<StoredRecord[]> {
-  return Promise.all(
-    records.map(async (record) => {
-      if (record.kind !== "evidencegraph" || checked.has(record)) return record;
-      const document = JSON.parse(Buffer.from(record.document).toString("utf8")) as JsonObject;
-      const shown = await forgetIn(deps, record, document);
-      const clean =
-        shown === document
-          ? record
-          : {
-              ...record,
-              name: typeof shown["name"] === "string" ? shown["name"] : record.name,
-              document: new TextEncoder().encode(JSON.stringify(shown)),
-            };
-      checked.set(clean, clean !== record);
-      return clean;
-    }),
-  );
+): Promise<StoredRecord[]> =>
+  Promise.all(records.map((record) => recordWithoutForgotten(deps, record)));
+
+/** The same for one record. */
+export async function recordWithoutForgotten(
+  deps: Reads,
+  record: StoredRecord,
+): Promise<StoredRecord> {
+  if (record.kind !== "evidencegraph" || checked.has(record)) return record;
+  const document = JSON.parse(Buffer.from(record.document).toString("utf8")) as JsonObject;
+  const shown = await forgetIn(deps, record, document);
+  const clean =
+    shown === document
+      ? record
+      : {
+          ...record,
+          name: typeof shown["name"] === "string" ? shown["name"] : record.name,
+          document: new TextEncoder().encode(JSON.stringify(shown)),
+        };
+  checked.set(clean, clean !== record);
+  return clean;
 }
 
 /** The same for one state of a record; the document itself where nothing is left out. */
@@ -122,15 +128,15 @@ export async function forgetIn(
 ): Promise<JsonObject> {
   const question = questionOf(record, document);
   if (!question) return document;
-  const nodes = (Array.isArray(document["@graph"]) ? document["@graph"] : []).map(nodeIn);
+  const stated = Array.isArray(document["@graph"]) ? document["@graph"] : [];
+  const nodes = stated.map(nodeIn);
   const deleted = await deletedAmong(
     deps,
     new Set([question.ark, ...nodes.flatMap((node) => (node ? describers(node) : []))]),
   );
   if (deleted.size === 0) return document;
-  const graph = nodes.map((node, index): JsonValue => {
-    if (!node || !describers(node).some((ark) => deleted.has(ark)))
-      return (document["@graph"] as JsonValue[])[index]!;
+  const graph = pairs(stated, nodes).map(([value, node]): JsonValue => {
+    if (!node || !describers(node).some((ark) => deleted.has(ark))) return value;
     const { name: _name, description: _description, ...rest } = node;
     return rest;
   });

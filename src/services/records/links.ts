@@ -1,5 +1,8 @@
 /** Links between records: both ways, in numbers, as RDF, and those that lead nowhere. */
+import { arkKey } from "../../identifiers/ark.js";
 import type { Connection } from "../../model/connections.js";
+import { isObject, type JsonObject, type JsonValue } from "../../model/field.js";
+import { step } from "../../model/json/pointer.js";
 import type { FoundLink, Page, RecordStore, StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { withoutForgotten } from "./forgotten.js";
@@ -47,6 +50,25 @@ const once = <T extends { predicates?: readonly string[] }>(
 });
 
 /**
+ * How many links a record states, or are stated of it, by any predicate.
+ * @throws ServiceError `QUERY_TIMEOUT`
+ */
+export async function countAllLinks(
+  { records }: Reads,
+  ark: string,
+  direction: "from" | "to",
+): Promise<number> {
+  const none = { predicates: [] };
+  const query = { arks: [ark], from: none, to: none, [direction]: {} };
+  const [count] = await within(
+    (signal) => records.countLinks(query, signal),
+    "Counting the links",
+    "leave totalCount out",
+  );
+  return count!;
+}
+
+/**
  * How many records a connection leads to from each record, as its pages list them.
  * @throws ServiceError `QUERY_TIMEOUT`
  */
@@ -72,3 +94,29 @@ export const countLinks = (
     "Counting the links",
     "ask for totalCount of fewer records at a time",
   );
+
+/** Deepest value that is searched for a reference. */
+const DEEPEST = 20;
+
+/** JSON pointer to the first place where a document refers to an identifier, however it is spelled. */
+export function referencePointer(document: JsonObject, target: string): string | undefined {
+  const key = arkKey(target);
+  const refers = (text: string): boolean =>
+    text === target || (text.includes("ark:") && arkKey(text.slice(text.indexOf("ark:"))) === key);
+  return pointerTo(document, refers, 0);
+}
+
+function pointerTo(
+  value: JsonValue | JsonObject,
+  refers: (text: string) => boolean,
+  depth: number,
+): string | undefined {
+  if (typeof value === "string") return refers(value) ? "" : undefined;
+  if (depth > DEEPEST || (!Array.isArray(value) && !isObject(value))) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    if (depth === 0 && (key === "@id" || key === "@context")) continue;
+    const found = pointerTo(inner, refers, depth + 1);
+    if (found !== undefined) return step(key) + found;
+  }
+  return undefined;
+}

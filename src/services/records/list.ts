@@ -128,6 +128,13 @@ export function listParameters(query: QueryStrings): {
   };
 }
 
+/** The same for a list that always comes in pages, of this length where the query names none. */
+export const pageParameters = (
+  { limit, cursor }: QueryStrings,
+  length: number,
+): { limit: number; after?: string } =>
+  listParameters({ limit: limit ?? String(length), cursor }).page ?? { limit: length };
+
 /** The parts of a record that links in headers, the landing page and the kernel metadata use. */
 export interface Landmarks {
   record: StoredRecord;

@@ -78,7 +78,8 @@ function withFields(
 /** The contract has a string where a record has one type or names one dataset; several are a list. */
 export function oneOrMany(field: Field | undefined, value: JsonValue): JsonValue {
   const mayBeString = field?.json === "types" || (field?.json === "stringOrList" && field.link);
-  return mayBeString && Array.isArray(value) && value.length === 1 ? value[0]! : value;
+  const [first, ...others] = mayBeString && Array.isArray(value) ? value : [];
+  return first !== undefined && others.length === 0 ? first : value;
 }
 
 /** An entry is there once: an identifier counts in any spelling. */

@@ -9,9 +9,10 @@ import { type Caller, mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { type QueryStrings, wholeNumber } from "../query-parameters.js";
 import { findPast } from "./find.js";
-import { forgetIn, withoutForgotten } from "./forgotten.js";
+import { forgetIn, recordWithoutForgotten } from "./forgotten.js";
 import { changedBetween } from "./state.js";
 import { documentBytes, parseDocument, type RecordView, seesPrivate } from "./view.js";
+import { ownValue } from "../../own.js";
 
 /** Whether the caller may change the record: a write would not be refused for its owner. */
 export const isChangeable = (
@@ -32,7 +33,7 @@ export async function readRevision(
   kind?: KindName,
 ): Promise<RecordView> {
   const found = await findPast(deps, ark, caller, kind);
-  const [record] = (await withoutForgotten(deps, [found])) as [StoredRecord];
+  const record = await recordWithoutForgotten(deps, found);
   const state = await deps.records.atRevision(record.ark, revision);
   if (!state)
     throw new ServiceError(
@@ -88,12 +89,12 @@ export function differencesAt(
 ): Difference[] {
   return pointers.map((pointer) => {
     const name = nameOf(pointer);
-    const [was, is] = [Object.hasOwn(before, name), Object.hasOwn(after, name)];
+    const [was, is] = [ownValue(before, name), ownValue(after, name)];
     return {
       pointer,
-      kind: !was ? "ADDED" : is ? "CHANGED" : "REMOVED",
-      ...(was ? { before: before[name]! } : {}),
-      ...(is ? { after: after[name]! } : {}),
+      kind: was === undefined ? "ADDED" : is === undefined ? "REMOVED" : "CHANGED",
+      ...(was === undefined ? {} : { before: was }),
+      ...(is === undefined ? {} : { after: is }),
     };
   });
 }
@@ -166,7 +167,7 @@ export async function historyOf(
   }));
 }
 
-const nameOf = (pointer: string): string => stepName(pointer.split("/")[1]!);
+const nameOf = (pointer: string): string => stepName(pointer.slice(1).replace(/\/.*/s, ""));
 
 /** The history as clients read it. */
 export function historyView({ record, revisions }: History): {

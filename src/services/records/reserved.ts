@@ -21,12 +21,12 @@ export interface ClaimedState {
 
 /** Names of the fields of a kind that only the registry sets. */
 export const reservedFields = (kind: Kind): string[] =>
-  Object.keys(kind.fields).filter((name) => kind.fields[name]!.reserved);
+  Object.entries(kind.fields).flatMap(([name, { reserved }]) => (reserved ? [name] : []));
 
 const TERMS = [
   ...new Set(
-    Object.values(KINDS).flatMap((kind) =>
-      reservedFields(kind).map((name) => expandCurie(kind.fields[name]!.term)),
+    Object.values(KINDS).flatMap(({ fields }) =>
+      Object.values(fields).flatMap(({ reserved, term }) => (reserved ? [expandCurie(term)] : [])),
     ),
   ),
 ];
@@ -131,7 +131,7 @@ export type Stated = Pick<RecordState, "quads" | "links" | "text" | "keywords" |
 };
 
 /** A document, and the record's owner where the document need not state it. */
-export type StatedInput = GraphInput & { owner?: string | null };
+type StatedInput = GraphInput & { owner?: string | null };
 
 /**
  * The statements of a document, and its text for search.

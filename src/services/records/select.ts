@@ -31,7 +31,7 @@ import {
   wholeNumber,
 } from "../query-parameters.js";
 import { findRecord } from "./find.js";
-import { withoutForgotten } from "./forgotten.js";
+import { recordWithoutForgotten, withoutForgotten } from "./forgotten.js";
 import { documentBytes } from "./view.js";
 
 export { STATISTICS_KEYS, type StatisticsKey };
@@ -48,7 +48,7 @@ const TEXT_WEIGHT = 50;
 const LIST_TIMEOUT = 10_000;
 
 /** A range of time as callers send it. */
-export interface TimeRangeInput {
+interface TimeRangeInput {
   since?: Date | null;
   before?: Date | null;
 }
@@ -73,8 +73,12 @@ export interface RecordFilterInput {
   kinds?: readonly KindName[] | null;
   name?: TextFilter | null;
   keywords?: readonly string[] | null;
-  /** One owner, as a query string names it. */
+  /** One owner, and other conditions as a query string names them. */
   owner?: string | null;
+  keyword?: readonly string[];
+  format?: readonly string[];
+  status?: readonly PublicationStatus[];
+  licence?: readonly string[];
   owners?: readonly string[] | null;
   crate?: string | null;
   formats?: readonly string[] | null;
@@ -171,8 +175,7 @@ const publicPart = (record: StoredRecord): StoredRecord =>
 
 /** A record after a write, as lists show it: of a deleted one its tombstone. @throws as findRecord */
 export async function stateAfter(deps: Deps, ark: Ark): Promise<StoredRecord> {
-  const [shown] = await withoutForgotten(deps, [publicPart(await findRecord(deps, ark))]);
-  return shown!;
+  return recordWithoutForgotten(deps, publicPart(await findRecord(deps, ark)));
 }
 
 /** Keys of one grouping, and groups of one answer. */
@@ -366,7 +369,11 @@ class FilterReader {
   }
 
   #valueConditions(input: RecordFilterInput, loc: ValidationItem["loc"]): RecordFilter[] {
-    const { ids, kinds, name, keywords, formats, publicationStatus, licenses } = input;
+    const { ids, kinds, name } = input;
+    const keywords = input.keywords ?? input.keyword;
+    const formats = input.formats ?? input.format;
+    const publicationStatus = input.publicationStatus ?? input.status;
+    const licenses = input.licenses ?? input.licence;
     const parts: RecordFilter[] = [];
     if (ids)
       parts.push({ keys: this.#keys(this.#counted(ids), (index) => [...loc, "ids", index]) });
@@ -574,10 +581,10 @@ export function filterParameters(
     ),
     kinds: kind as KindName[] | undefined,
     name: nameParameters(query),
-    keywords: query["keyword"] === undefined ? undefined : [query["keyword"]],
-    publicationStatus: status as PublicationStatus[] | undefined,
-    formats: listOf(query["format"]),
-    licenses: listOf(query["licence"]),
+    keyword: query["keyword"] === undefined ? undefined : [query["keyword"]],
+    status: status as PublicationStatus[] | undefined,
+    format: listOf(query["format"]),
+    licence: listOf(query["licence"]),
     scoreAtLeast: number("scoreAtLeast"),
     scoreBelow: number("scoreBelow"),
     ...Object.fromEntries(RANGES.map((field) => [field, range(field)])),

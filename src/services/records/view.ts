@@ -31,7 +31,7 @@ export interface RecordView {
 }
 
 /** Positions in the derived lists that are not complete yet, by field name. */
-export type BacklinkPositions = Readonly<Record<string, string>>;
+type BacklinkPositions = Readonly<Record<string, string>>;
 
 export const writeBacklinkCursor = (positions: BacklinkPositions): string =>
   Buffer.from(JSON.stringify(positions)).toString("base64url");
@@ -132,7 +132,7 @@ export async function viewsOf(
     for (const view of await derivedViews(deps, KINDS[name], ofKind, caller, after))
       views.set(view.record, view);
   }
-  return records.map((record) => views.get(record)!);
+  return records.flatMap((record) => views.get(record) ?? []);
 }
 
 const storedView = (record: StoredRecord): RecordView => ({
@@ -268,6 +268,5 @@ export async function withoutDerived(
 
 /** The record with derived entries and what only its account sees. */
 async function withEverything(deps: Deps, record: StoredRecord): Promise<JsonObject> {
-  const [view] = await viewsOf(deps, [record], { user: record.ark, admin: true });
-  return parseDocument(view!.bytes);
+  return parseDocument((await viewOf(deps, record, { user: record.ark, admin: true })).bytes);
 }

@@ -21,9 +21,10 @@ export interface GivenWithdrawal {
 
 /** A reason and a successor as they are stored; an empty text is none. */
 export function statedWithdrawal(given: GivenWithdrawal): { reason?: string; successor?: string } {
+  const successor = given.successor ? lookupArk(given.successor)?.stored : undefined;
   return {
     ...(given.reason ? { reason: given.reason } : {}),
-    ...(given.successor ? { successor: lookupArk(given.successor)!.stored } : {}),
+    ...(successor === undefined ? {} : { successor }),
   };
 }
 

@@ -219,7 +219,7 @@ function storedAs(
   };
 }
 
-export interface ReplaceOptions {
+interface ReplaceOptions {
   /** From If-Match or `expectedRevision`; `undefined` when the client named none. */
   expectedRevision?: number | undefined;
   /** For users: counts guesses of secrets. */

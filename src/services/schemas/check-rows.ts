@@ -25,7 +25,7 @@ export interface CheckedError {
 /** A part of the data; `null` is their end. Each is the answer to an empty message. */
 export type TablePart = Uint8Array | null;
 
-export type CheckAnswer =
+type CheckAnswer =
   { errors: CheckedError[] } | { refused: { code: "SCHEMA" | "DATA" | "LIMIT"; message: string } };
 
 /** The data as they are sent: a part is requested when the previous one is consumed. */

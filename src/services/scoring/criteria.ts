@@ -426,7 +426,7 @@ const fairness = {
  * The minimum contents of a datasheet, by the names of Croissant RAI and of Datasheets for
  * Datasets.
  */
-const DATASHEET: Readonly<Record<string, readonly string[]>> = {
+const DATASHEET: Readonly<Record<string, readonly [string, ...string[]]>> = {
   "intended use": ["rai:dataUseCases", "intendedUse", "intendedUses", "Intended Use", "purposes"],
   collection: [
     "rai:dataCollection",
@@ -462,7 +462,7 @@ const preModelExplainability = {
         part,
         // oxlint-disable-next-line arkgraph/spread-into-call -- a few names or sentences
         place: fields.first(...names)?.place,
-        name: names[0]!,
+        name: names[0],
       }));
       const missing = parts.filter(({ place }) => place === undefined);
       return {

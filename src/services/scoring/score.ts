@@ -8,7 +8,7 @@ import { percentOf } from "../../storage/records/port/selection.js";
 import type { Submission } from "../../storage/records/port/submissions.js";
 import { assertMayChange, type Caller } from "../access/rules.js";
 import { stateOf } from "../records/of-crate.js";
-import { queued } from "../crates/submissions.js";
+import { failSubmission, queued } from "../crates/submissions.js";
 import type { Deps } from "../deps.js";
 import { askedArk, findLive } from "../records/find.js";
 import { checkTable } from "../schemas/check-table.js";
@@ -18,6 +18,7 @@ import { type CrateFacts, Share } from "./facts/fields.js";
 import { type Grounds, gather, type NamedTable } from "./facts/gather.js";
 import { Breather, statesOf } from "./facts/relations.js";
 import { pairs } from "../../pairs.js";
+import { getOrInsert } from "../../get-or-insert.js";
 
 /** The result of one criterion. */
 export interface CriterionScore {
@@ -35,7 +36,7 @@ export interface CriterionScore {
   /** The result of the rule of older registries. */
   legacy: boolean;
 }
-export type CategoryScore = Record<string, CriterionScore>;
+type CategoryScore = Record<string, CriterionScore>;
 
 /** How ready a crate is for AI, criterion by criterion. */
 export type AiReadyScore = { name: string; rocrateIdentifier: string } & Record<
@@ -59,7 +60,7 @@ export interface ScorePoint {
   /** Criteria that apply. */ total: number;
 }
 
-export const pointOf = ({ revision, computedAt, score }: AiReadyScore): ScorePoint => ({
+const pointOf = ({ revision, computedAt, score }: AiReadyScore): ScorePoint => ({
   revision,
   computedAt,
   ...score,
@@ -185,13 +186,12 @@ export async function currentScore(
     Buffer.from(kept.body).toString("utf8"),
   ) as StoredBody;
   const found = await deps.records.findMany(crates);
-  if (
-    crates[0] !== root.ark ||
-    found.some((crate) => crate === undefined || crate.tombstone !== null)
-  )
-    return undefined;
+  if (crates[0] !== root.ark) return undefined;
   const crateStates: [string, string][] = [];
-  for (const crate of found) crateStates.push([crate!.ark, await stateOf(deps, crate!)]);
+  for (const crate of found) {
+    if (!crate || crate.tombstone !== null) return undefined;
+    crateStates.push([crate.ark, await stateOf(deps, crate)]);
+  }
   const states = await statesOf(deps.records, outside, new Breather(signal));
   return stateText(deps.config.ARK_NAAN, crateStates, pairs(outside, states)) === kept.state
     ? answer
@@ -365,8 +365,7 @@ function workedOut(
   sequence: number,
   signal: AbortSignal,
 ): Promise<AiReadyScore> {
-  let works = runningScores.get(deps.records);
-  if (!works) runningScores.set(deps.records, (works = new Map()));
+  const works = getOrInsert(runningScores, deps.records, () => new Map<string, Work>());
   const same = works.get(root.ark);
   if (same?.sequence === sequence) return same.answer;
   const answer = deps.scoreLimit.run(signal, (either) => workOut(deps, root, either));
@@ -426,15 +425,7 @@ export function scoreHandler(deps: Deps): JobHandler {
       );
     } catch (error) {
       if (!(error instanceof ServiceError) || !FINAL.has(error.code)) throw error;
-      await deps.records.closeSubmission(
-        {
-          id,
-          attempt,
-          status: "failed",
-          error: [{ file: null, pointer: null, message: error.message, code: error.code }],
-        },
-        Date.now(),
-      );
+      await failSubmission(deps, { id, attempt }, error);
     }
   };
 }

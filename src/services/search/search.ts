@@ -27,7 +27,7 @@ import { parseDocument } from "../records/view.js";
 import { pairs } from "../../pairs.js";
 
 /** What a search needs. */
-export type SearchDeps = Pick<Deps, "config" | "records" | "nearness">;
+type SearchDeps = Pick<Deps, "config" | "records" | "nearness">;
 
 export type SearchMode = "basic" | "semantic";
 export interface SearchRequest {
@@ -97,7 +97,7 @@ export interface SearchAnswer {
   results: SearchResult[];
   time_taken_ms: number;
 }
-export interface FoundRecord {
+interface FoundRecord {
   ark: string;
   /** The results behind this one have it as {@link SearchRequest.after}. */
   cursor: string;
@@ -126,7 +126,7 @@ export interface Found {
   ms: number;
 }
 
-export const MAX_RESULTS = 100;
+const MAX_RESULTS = 100;
 export const LARGEST_OFFSET = 10_000;
 /** Values of one facet in one answer. */
 export const MAX_FACET_VALUES = 100;

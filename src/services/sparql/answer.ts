@@ -177,7 +177,8 @@ export class QueryGuard {
     const began = new Float64Array(new SharedArrayBuffer(8));
     const late = new AbortController();
     const endWhenLate = (): void => {
-      const left = began[0] === 0 ? most : began[0]! + most - Date.now();
+      const [start = 0] = began;
+      const left = start === 0 ? most : start + most - Date.now();
       if (left > 0) timer = setTimeout(endWhenLate, left).unref();
       else late.abort(tooMuch(`takes longer than ${most} ms to read (SPARQL_PARSE_TIMEOUT)`));
     };

@@ -129,12 +129,13 @@ export async function* entitiesToValidate(document: JsonObject): AsyncGenerator<
     ).catch((error: Error) => {
       if (!["JsonLdError", "ContextLimit"].includes(error.name)) throw error;
       const { entity } = error as { entity?: number };
+      const refused = entity === undefined ? undefined : records[start + entity];
       throw new ValidationError([
         {
           loc:
-            entity === undefined
+            refused === undefined
               ? ["body", "@context"]
-              : ["body", "@graph", entities.indexOf(records[start + entity]!)],
+              : ["body", "@graph", entities.indexOf(refused)],
           msg: `Value error, ${error.message}`,
           type: "value_error",
         },
@@ -187,7 +188,7 @@ function sentObject(input: JsonValue | undefined): JsonObject {
 async function documentToValidate(document: JsonObject, kind: KindName): Promise<RecordToCheck> {
   const id = document["@id"];
   const ark = typeof id === "string" ? parseArk(id)?.stored : UNNAMED;
-  if (id !== undefined && (typeof id !== "string" || ark === undefined))
+  if (ark === undefined || (id !== undefined && typeof id !== "string"))
     throw invalid(
       ["body", "@id"],
       "Value error, not an ARK; for example ark:99999/dataset-example",
@@ -195,12 +196,12 @@ async function documentToValidate(document: JsonObject, kind: KindName): Promise
   refuseUnknownContexts(KINDS[kind], document);
   const whole = withDefaults(KINDS[kind], withoutSecrets(KINDS[kind], document), ark);
   const { quads } = await statementsOf({
-    ark: ark!,
+    ark,
     kind,
     document: whole,
     ...(KINDS[kind].loose ? { fromCrate: true } : {}),
   });
-  return { ark: ark!, kind, quads, sent: true };
+  return { ark, kind, quads, sent: true };
 }
 
 /** Types of records that only the API can write. */

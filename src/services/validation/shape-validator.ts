@@ -155,10 +155,10 @@ const resultOf = (
  * names it by `schema:sameAs`.
  */
 function aliasOf(ark: string, quads: readonly Quad[]): string | undefined {
-  const own = quads.filter(
+  const [only, ...others] = quads.filter(
     ({ subject, predicate }) => subject.value === ark && predicate.value !== TYPE,
   );
-  return own.length === 1 && own[0]!.predicate.value === SAME_AS ? own[0]!.object.value : undefined;
+  return others.length === 0 && only?.predicate.value === SAME_AS ? only.object.value : undefined;
 }
 
 function valueOf({ value }: ValidationResult): string | null {

@@ -14,8 +14,7 @@ export type ShapesInput = ({ records: RecordToCheck[] } | { sent: SentDocument }
   most: number;
 };
 /** The validation results, or the error of the document itself. */
-export type ShapesAnswer =
-  { results: ShapeResult[]; checked: number } | { refused: ValidationItem[] };
+type ShapesAnswer = { results: ShapeResult[]; checked: number } | { refused: ValidationItem[] };
 
 let validator: ShapeValidator | undefined;
 

@@ -36,11 +36,7 @@ const DIGEST_BYTES = 16;
  * The text of a vector: name, keywords and description, because the first words count most in many
  * models; empty when the record has none.
  */
-export const embeddedText = ({
-  name,
-  keywords,
-  description,
-}: NonNullable<ChangedText["text"]>): string =>
+const embeddedText = ({ name, keywords, description }: NonNullable<ChangedText["text"]>): string =>
   [name, keywords, description]
     .map((part) => part.trim())
     .filter((part) => part !== "")
@@ -147,8 +143,8 @@ async function passages(
     return pairs(wanted, vectors).map(([{ ark, digest }, vector]) => ({ ark, digest, vector }));
   } catch (error) {
     if (!(error instanceof EmbeddingsRefused)) throw error;
-    const [first] = wanted;
-    if (wanted.length > 1) {
+    const [first, ...others] = wanted;
+    if (!first || others.length > 0) {
       const middle = wanted.length >> 1;
       return [
         ...(await passages(embedder, wanted.slice(0, middle), signal, kept)),
@@ -157,8 +153,8 @@ async function passages(
     }
     // If the server refuses this as well, the text is not the cause.
     await embedder.passages([HARMLESS], signal);
-    kept.refused.push({ ark: first!.ark, message: error.message });
-    return [{ ark: first!.ark, digest: first!.digest, vector: null }];
+    kept.refused.push({ ark: first.ark, message: error.message });
+    return [{ ark: first.ark, digest: first.digest, vector: null }];
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Embedder } from "../../adapters/embeddings/port.js";
-import { isOutage, ServiceError } from "../../errors.js";
+import { isOutage } from "../../errors.js";
 import type { SearchPage, SearchQuery } from "../../storage/records/port.js";
 import type { Log } from "../../log.js";
 
@@ -10,8 +10,8 @@ import type { Log } from "../../log.js";
 const REST = 5_000;
 
 /**
- * Lets searches use the nearness of vectors, as long as the embeddings server and the memory for
- * vectors allow it; otherwise words only.
+ * Lets searches use the nearness of vectors, as long as the embeddings server answers; otherwise
+ * words only.
  */
 export class Nearness {
   #pausedUntil = 0;
@@ -36,15 +36,8 @@ export class Nearness {
   ): Promise<SearchPage> {
     const near = Date.now() < this.#pausedUntil ? undefined : await this.#of(text, signal);
     if (!near) return search();
-    try {
-      const page = await search(near);
-      this.#works();
-      return page;
-    } catch (error) {
-      if (!(error instanceof ServiceError && error.code === "QUERY_MEMORY")) throw error;
-      this.#fails(error);
-      return search();
-    }
+    this.#works();
+    return search(near);
   }
 
   async #of(text: string, signal: AbortSignal): Promise<SearchQuery["near"]> {

@@ -103,7 +103,7 @@ export class FeedReader {
 const IMPATIENCE = 8;
 const IMPATIENCE_WAIT = 25;
 
-export interface FollowerOptions {
+interface FollowerOptions {
   feed: FeedReader;
   pageSize: number;
   /** Brings the graphs to the given state; may wait before it begins. */
@@ -148,16 +148,15 @@ export class Follower {
     for (;;) {
       const page = await next;
       first ??= page.sequence;
-      const last = page.next === undefined;
-      if (!last) {
+      if (page.next !== undefined) {
         // The store reads the next page while this one is applied.
-        next = this.#options.feed.ask({ all: { after: page.next!, limit: pageSize } });
+        next = this.#options.feed.ask({ all: { after: page.next, limit: pageSize } });
         next.catch(() => {});
       }
       await this.#options.apply(page.graphs);
       done += page.graphs.length;
       this.#options.onProgress?.(done, Math.max(page.total ?? done, done));
-      if (last) return first;
+      if (page.next === undefined) return first;
     }
   }
 

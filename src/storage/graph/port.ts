@@ -51,6 +51,14 @@ export function* tsvRows(tsv: string): Generator<string[], void, undefined> {
   }
 }
 
+/** The IRIs of the first column. */
+export function* iriColumn(tsv: string): Generator<string, void, undefined> {
+  for (const [cell] of tsvRows(tsv)) {
+    const iri = iriIn(cell);
+    if (iri !== undefined) yield iri;
+  }
+}
+
 /**
  * Visits the bound cells in rows that begin with one or two keys: the place of each cell after the
  * keys, and its text. Empty cells cost no allocation.
@@ -86,9 +94,8 @@ const TAB = 9;
 export const iriIn = (cell: string | undefined): string | undefined =>
   cell?.startsWith("<") ? cell.slice(1, -1) : undefined;
 
-/** The text of a cell without its datatype or language; `undefined` when it is empty. */
-export function textIn(cell: string | undefined): string | undefined {
-  if (cell === undefined || cell === "") return undefined;
+/** The text of a cell without its datatype or language. */
+export function textIn(cell: string): string {
   if (cell.startsWith("<")) return cell.slice(1, -1);
   // Numbers and booleans may stand bare.
   if (!cell.startsWith('"')) return cell;
@@ -96,13 +103,13 @@ export function textIn(cell: string | undefined): string | undefined {
   return text.includes("\\")
     ? text.replaceAll(
         ESCAPE,
-        (_, named: string, short?: string, long?: string) =>
-          ESCAPED[named] ?? String.fromCodePoint(Number.parseInt((short ?? long)!, 16)),
+        (escape: string, named: string) =>
+          ESCAPED[named] ?? String.fromCodePoint(Number.parseInt(escape.slice(2), 16)),
       )
     : text;
 }
 
-const ESCAPE = /\\([tbnrf"'\\]|u([\dA-Fa-f]{4})|U([\dA-Fa-f]{8}))/g;
+const ESCAPE = /\\([tbnrf"'\\]|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8})/g;
 const ESCAPED: Readonly<Record<string, string>> = {
   t: "\t",
   b: "\b",
@@ -120,6 +127,10 @@ export type Term =
   | { type: "bnode"; value: string }
   | { type: "literal"; value: string; datatype?: string; "xml:lang"?: string };
 export type Row = Record<string, Term>;
+
+/** The rows in an answer as SPARQL 1.1 JSON. */
+export const rowsOf = (json: string): Row[] =>
+  (JSON.parse(json) as { results: { bindings: Row[] } }).results.bindings;
 
 export interface IndexState {
   state: "loading" | "ready" | "stopped";

@@ -137,7 +137,7 @@ export class FairLine {
           reject(error);
         },
       };
-      const leave = (): void => waiting.reject(signal!.reason as Error);
+      const leave = (): void => waiting.reject(signal?.reason as Error);
       const { queueWait, late } = this.#options;
       const clock = setTimeout(() => waiting.reject(late()), queueWait);
       signal?.addEventListener("abort", leave, { once: true });
@@ -184,7 +184,7 @@ export class FairLine {
     for (const { waiting } of this.#callers.values())
       if (waiting.size > longest.length) longest = [...waiting];
     if (longest.length <= caller.waiting.size + 1) throw full;
-    longest.at(-1)!.reject(full);
+    longest.at(-1)?.reject(full);
   }
 
   /** Ends the query that has run for longest, if that was a slice and others wait for its slot. */

@@ -19,7 +19,7 @@ import {
 import { fold, isStorableText } from "./text.js";
 
 /** A value that both databases can bind; a list is one parameter. */
-export type SqlValue = string | number | readonly string[] | readonly number[];
+export type SqlValue = string | number | Uint8Array | readonly string[] | readonly number[];
 
 /** The SQL in which two databases differ. Conditions are about `record AS r`. */
 export interface Dialect {

@@ -37,7 +37,8 @@ export class LocalMemory implements SharedMemory {
       // Only the oldest window is dropped: a flood of names must not reset the limit of a name that
       // is blocked.
       this.#windows.delete(key);
-      if (this.#windows.size >= MAX_KEYS) this.#windows.delete(this.#windows.keys().next().value!);
+      const [oldest] = this.#windows.keys();
+      if (oldest !== undefined && this.#windows.size >= MAX_KEYS) this.#windows.delete(oldest);
       this.#windows.set(key, (window = { until: now + length, count: 0 }));
     }
     return { count: ++window.count, left: window.until - now };

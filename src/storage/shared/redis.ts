@@ -22,7 +22,7 @@ export class RedisMemory implements SharedMemory {
     if (!this.#link.ready) return alone;
     try {
       const { totalHits, resetTime } = await (await this.#counter(window)).increment(hidden(key));
-      return { count: totalHits, left: Math.max(0, resetTime!.getTime() - Date.now()) };
+      return { count: totalHits, left: Math.max(0, Number(resetTime) - Date.now()) };
     } catch (error) {
       // The library treats a script that could not be loaded as failed for ever.
       this.#counters.delete(window);

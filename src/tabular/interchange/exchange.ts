@@ -1,11 +1,16 @@
 import { TabularError } from "../limits.js";
+import type { Dialect } from "../reader/dialect.js";
 import { exactInteger } from "../schema/exact-json.js";
 import {
   missingTexts,
+  nativePattern,
   type PropertyObject,
   type TableSchema,
   type ValueKeywords,
 } from "../schema/table-schema.js";
+
+/** The keys of a table, as a schema states them. */
+export type TableKeys = Partial<Pick<TableSchema, "primaryKey" | "uniqueKeys" | "foreignKeys">>;
 
 /** Another format's description of a table, from which a schema is made. */
 export interface ImportedTable {
@@ -14,10 +19,16 @@ export interface ImportedTable {
   description: string | undefined;
   separator: string | undefined;
   header: boolean | undefined;
+  /** What else it says of how the table is written. */
+  dialect: Partial<Dialect>;
+  /** Its keys, as a schema states them. */
+  keys: TableKeys;
+  /** By the name that foreign keys of other tables use, that of a property; where they differ. */
+  names?: ReadonlyMap<string, string>;
   properties: Record<string, PropertyObject>;
 }
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
 /** Called with one sentence for each member that has no counterpart here. */
 export type Note = (sentence: string) => void;
@@ -189,6 +200,17 @@ const COLUMN_KEYWORDS = [
   "exclusiveMinimum",
   "exclusiveMaximum",
   "multipleOf",
+  "formatPattern",
+  "formatMinimum",
+  "formatMaximum",
+  "formatExclusiveMinimum",
+  "formatExclusiveMaximum",
+  "decimalChar",
+  "groupChar",
+  "specialValues",
+  "trueValues",
+  "falseValues",
+  "unique",
   "enum",
   "const",
 ] as const;
@@ -268,8 +290,32 @@ export function missingIn(
 }
 
 /** A pattern that must match the whole value where ours is found anywhere in it. */
-export const wholePattern = (pattern: string): string =>
-  /^\^[^|]*\$$/.test(pattern) ? pattern.slice(1, -1) : `.*(?:${pattern}).*`;
+export function wholePattern(pattern: string): string {
+  const [, anchored] = /^\^\(\?:(.*)\)\$$/s.exec(pattern) ?? [];
+  // `^(?:a)|(?:b)$` only begins and ends like an anchored pattern.
+  if (anchored !== undefined && isExpression(anchored)) return anchored;
+  return /^\^[^|]*\$$/.test(pattern) ? pattern.slice(1, -1) : `.*(?:${pattern}).*`;
+}
+
+export function isExpression(pattern: string): boolean {
+  try {
+    nativePattern(pattern);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Foreign keys that say which table they are about. */
+export function soundForeignKeys(keys: unknown, note: Note): Json[] | undefined {
+  if (!Array.isArray(keys)) return undefined;
+  const sound = keys.filter(
+    (key): key is Json => isJsonObject(key) && isJsonObject(key["reference"]),
+  );
+  if (sound.length < keys.length)
+    note("foreignKeys without a reference have no counterpart and are left out");
+  return sound.length > 0 ? sound : undefined;
+}
 
 /** Our pattern for one that must match the whole value. */
 export const anchoredPattern = (pattern: string): string => `^(?:${pattern})$`;

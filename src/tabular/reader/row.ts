@@ -4,7 +4,7 @@ import { sizeText, type TableLimits, TabularError, UTF_8 } from "../limits.js";
 /** Flags of a cell; 0 is the common case: plain ASCII between separators. */
 export const NON_ASCII = 1;
 export const QUOTED = 2;
-/** Quotes inside are doubled. */
+/** Quotes inside are doubled, or characters inside are escaped. */
 export const ESCAPED = 4;
 /** Text follows the closing quote: the cell stays as it is, as in the reference reader. */
 export const RELAXED = 8;
@@ -32,6 +32,8 @@ export class Row {
   foreign: { column: number; byte: number; word?: string | undefined } | undefined;
   /** The first cell with text behind its closing quote; -1 for none. */
   stray = -1;
+  /** The characters that {@link ESCAPED} and {@link RELAXED} cells were written with. */
+  marks: { quote: string; escape: string | null } = { quote: '"', escape: null };
   #blockText: string | undefined;
 
   /** Points at other bytes, or at the same bytes with other content. */
@@ -67,8 +69,18 @@ export class Row {
   ownText(column: number): string {
     const [start, end, flag] = [this.starts[column]!, this.ends[column]!, this.flags[column]!];
     const raw = this.bytes.toString((flag & NON_ASCII) === 0 ? "latin1" : "utf8", start, end);
-    if ((flag & RELAXED) !== 0) return relaxedText(raw);
-    return (flag & ESCAPED) === 0 ? raw : raw.replaceAll('""', '"');
+    if ((flag & RELAXED) !== 0 && this.marks.escape === null)
+      return relaxedText(raw, this.marks.quote);
+    return (flag & ESCAPED) === 0 ? raw : this.#unescaped(raw);
+  }
+
+  #unescaped(raw: string): string {
+    const { quote, escape } = this.marks;
+    if (escape === null) return raw.replaceAll(quote + quote, quote);
+    let text = "";
+    for (let at = 0; at < raw.length; at++)
+      text += raw[at] === escape ? (raw[++at] ?? "") : raw[at]!;
+    return text;
   }
 
   /** Finds the first cell whose bytes are not UTF-8. */
@@ -105,10 +117,10 @@ export class Row {
 }
 
 /** `"a""b"c` is read as `"a"b"c`: the quotes around stay, doubled ones inside become one. */
-function relaxedText(raw: string): string {
+function relaxedText(raw: string, quote: string): string {
   let end = 1;
-  while (raw[end] !== '"' || raw[end + 1] === '"') end += raw[end] === '"' ? 2 : 1;
-  return `"${raw.slice(1, end).replaceAll('""', '"')}${raw.slice(end)}`;
+  while (raw[end] !== quote || raw[end + 1] === quote) end += raw[end] === quote ? 2 : 1;
+  return quote + raw.slice(1, end).replaceAll(quote + quote, quote) + raw.slice(end);
 }
 
 /** How many bytes come before the first that is not UTF-8. */
@@ -147,6 +159,29 @@ function wordAround(bytes: Buffer, at: number): string | undefined {
   while (from > 0 && at - from < AROUND && isLetter(bytes[from - 1])) from--;
   while (to < bytes.length && to - at < AROUND && isLetter(bytes[to])) to++;
   return bytes.toString("latin1", from, to);
+}
+
+/** Puts cells that are text already into the row. */
+export function setCells(
+  row: Row,
+  cells: readonly string[],
+  quotes: boolean,
+  limits: TableLimits,
+): void {
+  if (cells.length > limits.maxColumns) throw tooManyColumns(row, limits);
+  while (row.starts.length < cells.length) row.grow();
+  const bytes = Buffer.from(cells.join(""));
+  row.setBlock(bytes, bytes.length);
+  row.count = cells.length;
+  let at = 0;
+  for (let column = 0; column < cells.length; column++) {
+    const cell = cells[column]!;
+    const length = Buffer.byteLength(cell);
+    row.starts[column] = at;
+    row.ends[column] = at += length;
+    row.flags[column] = (length === cell.length ? 0 : NON_ASCII) | (quotes ? QUOTED : 0);
+    if (length > limits.maxCell) throw cellTooLong(row, column, limits);
+  }
 }
 
 /** Runs work that must not take too long; see `timeGuard`. */

@@ -34,6 +34,8 @@ import {
   readNumber,
   valueText,
 } from "./notation.js";
+import { momentsOf, patternedMoments, type ReadMoment } from "./moments.js";
+import { numeralReader } from "./numerals.js";
 
 /** A cell with a quote in it is no number and no boolean. */
 const HAS_QUOTE = ESCAPED | RELAXED;
@@ -67,81 +69,80 @@ class StringCheck implements PropertyCheck {
   }
 }
 
-/** A column of any numbers. */
-class NumberCheck implements PropertyCheck {
-  readonly checks: boolean;
-  #value = 0;
-  readonly #rules: readonly CheckRule<number>[];
-
-  constructor(
-    readonly name: string,
-    readonly column: number,
-    rules: readonly CheckRule<number>[],
-  ) {
-    this.#rules = rules;
-
-    this.checks = rules.length > 0;
-  }
-
-  convert(row: Row): Conversion {
-    const { column } = this;
-    if (column >= row.count) return INDEX_ERROR;
-    if ((row.flags[column]! & HAS_QUOTE) !== 0) return VALUE_ERROR;
-    if (!this.checks)
-      return isNumber(row.bytes, row.starts[column]!, row.ends[column]!) ? CONVERTED : VALUE_ERROR;
-    this.#value = readNumber(row.bytes, row.starts[column]!, row.ends[column]!);
-    return Number.isNaN(this.#value) ? VALUE_ERROR : CONVERTED;
-  }
-
-  check(_row: Row, report: Report): void {
-    applyRules(this.#rules, this.#value, report, this.column);
-  }
+/** How the cells of a datatype are read. */
+interface CellForm<T extends Scalar> {
+  is(row: Row, column: number): boolean;
+  read(row: Row, column: number): T | undefined;
 }
 
-/** A column of whole numbers. */
-class IntegerCheck implements PropertyCheck {
-  readonly checks: boolean;
-  #value: number | bigint = 0;
-  readonly #rules: readonly CheckRule<number | bigint>[];
+/** A form whose cells are read from their bytes. */
+const plainForm = <T extends Scalar>(
+  is: (bytes: Buffer, start: number, end: number) => boolean,
+  read: (bytes: Buffer, start: number, end: number) => T | undefined,
+): CellForm<T> => ({
+  is: (row, column) =>
+    (row.flags[column]! & HAS_QUOTE) === 0 && is(row.bytes, row.starts[column]!, row.ends[column]!),
+  read: (row, column) =>
+    (row.flags[column]! & HAS_QUOTE) === 0
+      ? read(row.bytes, row.starts[column]!, row.ends[column]!)
+      : undefined,
+});
 
-  constructor(
-    readonly name: string,
-    readonly column: number,
-    rules: readonly CheckRule<number | bigint>[],
-  ) {
-    this.#rules = rules;
+/** A form whose cells are read from their text. */
+const textForm = <T extends Scalar>(read: (text: string) => T | undefined): CellForm<T> => ({
+  is: (row, column) => read(row.text(column)) !== undefined,
+  read: (row, column) => read(row.text(column)),
+});
 
-    this.checks = rules.length > 0;
-  }
+const NUMBER = plainForm<number>(isNumber, (bytes, start, end) => {
+  const value = readNumber(bytes, start, end);
+  return Number.isNaN(value) ? undefined : value;
+});
+const INTEGER = plainForm<number | bigint>(isInteger, readInteger);
+const BOOLEAN = plainForm<boolean>(
+  (bytes, start, end) => readBoolean(bytes, start, end) !== undefined,
+  readBoolean,
+);
 
-  convert(row: Row): Conversion {
-    const { column } = this;
-    if (column >= row.count) return INDEX_ERROR;
-    if ((row.flags[column]! & HAS_QUOTE) !== 0) return VALUE_ERROR;
-    if (!this.checks)
-      return isInteger(row.bytes, row.starts[column]!, row.ends[column]!) ? CONVERTED : VALUE_ERROR;
-    const value = readInteger(row.bytes, row.starts[column]!, row.ends[column]!);
-    if (value === undefined) return VALUE_ERROR;
-    this.#value = value;
-    return CONVERTED;
-  }
-
-  check(_row: Row, report: Report): void {
-    applyRules(this.#rules, this.#value, report, this.column);
-  }
+/** The numbers of a column; those of other forms than JSON's come from their text. */
+function numberForm(
+  keywords: ValueKeywords,
+  type: "number" | "integer",
+): CellForm<number | bigint> {
+  const read = numeralReader(keywords, type);
+  if (read) return textForm(read);
+  return type === "integer" ? INTEGER : NUMBER;
 }
 
-/** A column of booleans. */
-class BooleanCheck implements PropertyCheck {
+function booleanForm({ trueValues, falseValues }: ValueKeywords): CellForm<boolean> {
+  if (!present(trueValues) && !present(falseValues)) return BOOLEAN;
+  const words = new Map<string, boolean>([
+    ...(falseValues ?? []).map((word) => [word, false] as const),
+    ...(trueValues ?? []).map((word) => [word, true] as const),
+  ]);
+  return textForm((text) => words.get(text));
+}
+
+/** The form of a column's cells; text is as it is. */
+function formOf(type: ElementType, keywords: ValueKeywords): CellForm<Scalar> | undefined {
+  if (type === "string") return undefined;
+  return type === "boolean" ? booleanForm(keywords) : numberForm(keywords, type);
+}
+
+/** A column of numbers or booleans. */
+class ValueCheck<T extends Scalar> implements PropertyCheck {
   readonly checks: boolean;
-  #value = false;
-  readonly #rules: readonly CheckRule<boolean>[];
+  #value: T | undefined;
+  readonly #form: CellForm<T>;
+  readonly #rules: readonly CheckRule<T>[];
 
   constructor(
     readonly name: string,
     readonly column: number,
-    rules: readonly CheckRule<boolean>[],
+    form: CellForm<T>,
+    rules: readonly CheckRule<T>[],
   ) {
+    this.#form = form;
     this.#rules = rules;
 
     this.checks = rules.length > 0;
@@ -150,20 +151,18 @@ class BooleanCheck implements PropertyCheck {
   convert(row: Row): Conversion {
     const { column } = this;
     if (column >= row.count) return INDEX_ERROR;
-    if ((row.flags[column]! & HAS_QUOTE) !== 0) return VALUE_ERROR;
-    const value = readBoolean(row.bytes, row.starts[column]!, row.ends[column]!);
-    if (value === undefined) return VALUE_ERROR;
-    this.#value = value;
-    return CONVERTED;
+    if (!this.checks) return this.#form.is(row, column) ? CONVERTED : VALUE_ERROR;
+    this.#value = this.#form.read(row, column);
+    return this.#value === undefined ? VALUE_ERROR : CONVERTED;
   }
 
   check(_row: Row, report: Report): void {
-    applyRules(this.#rules, this.#value, report, this.column);
+    applyRules(this.#rules, this.#value!, report, this.column);
   }
 }
 
 /** Whether a cell has no value: what it says is a text that stands for a missing one. */
-class MissingCells {
+export class MissingCells {
   readonly #texts: ReadonlySet<string>;
   /** Bytes of the longest text: most cells are longer, and need no text. */
   readonly #longest: number;
@@ -263,7 +262,7 @@ function stringRules(
   property: string,
   environment: RuleEnvironment,
 ): Rule<string>[] {
-  const { pattern, maxLength, minLength, format } = keywords;
+  const { pattern, maxLength, minLength, format, formatPattern } = keywords;
   const rules: Rule<string>[] = [];
   if (present(pattern))
     rules.push({
@@ -288,15 +287,56 @@ function stringRules(
       text: quoted,
       after: " is too short",
     });
-  const isOfFormat = present(format) ? environment.format(format) : undefined;
-  if (present(format) && isOfFormat)
+  const patterned = present(formatPattern) ? patternedMoments(formatPattern) : undefined;
+  const isOfFormat = patterned
+    ? (text: string) => patterned(text) !== undefined
+    : present(format)
+      ? environment.format(format)
+      : undefined;
+  if (isOfFormat)
     rules.push({
       keyword: "format",
       keeps: isOfFormat,
       text: quoted,
-      after: ` is not a ${quoted(format)}`,
+      after: ` is not a ${quoted(patterned ? formatPattern! : format!)}`,
     });
-  return [...rules, ...choiceRules<string>(keywords, quoted, false)];
+  const moments = patterned ?? (present(format) ? momentsOf(format) : undefined);
+  return [
+    ...rules,
+    ...momentRules(keywords, moments),
+    ...choiceRules<string>(keywords, quoted, false),
+  ];
+}
+
+/** Bounds of a date or time; texts that are none are a matter for its format. */
+function momentRules(keywords: ValueKeywords, read: ReadMoment | undefined): Rule<string>[] {
+  const rule = (
+    keyword:
+      "formatMaximum" | "formatMinimum" | "formatExclusiveMaximum" | "formatExclusiveMinimum",
+    keeps: (value: number, bound: number) => boolean,
+    relation: string,
+  ): Rule<string>[] => {
+    const bound = keywords[keyword];
+    const limit = present(bound) ? read?.(bound) : undefined;
+    if (limit === undefined) return [];
+    return [
+      {
+        keyword,
+        keeps: (text) => {
+          const value = read!(text);
+          return value === undefined || keeps(value, limit);
+        },
+        text: quoted,
+        after: ` is ${relation} ${quoted(bound!)}`,
+      },
+    ];
+  };
+  return [
+    ...rule("formatMaximum", (value, bound) => value <= bound, "after the maximum of"),
+    ...rule("formatMinimum", (value, bound) => value >= bound, "before the minimum of"),
+    ...rule("formatExclusiveMaximum", (value, bound) => value < bound, "not before"),
+    ...rule("formatExclusiveMinimum", (value, bound) => value > bound, "not after"),
+  ];
 }
 
 /** Rules of a whole number or of any number, in the order they are reported. */
@@ -400,14 +440,7 @@ function present<T>(value: T | null | undefined): value is T {
 
 /** An element of an array; null for a cell without a value. */
 type Element = Scalar | null;
-type ElementType = "string" | "number" | "integer" | "boolean";
-type Bytes = [bytes: Buffer, start: number, end: number];
-
-const TESTS: Record<Exclude<ElementType, "string">, (...cell: Bytes) => boolean> = {
-  number: isNumber,
-  integer: isInteger,
-  boolean: (...cell) => readBoolean(...cell) !== undefined,
-};
+type ElementType = ItemsObject["type"];
 
 /**
  * Several columns as one array. A slice takes what the row has: too few elements are a matter for
@@ -419,7 +452,8 @@ class ArrayCheck implements PropertyCheck {
   readonly #needsValues: boolean;
 
   readonly #to: number | undefined;
-  readonly #type: ElementType;
+  /** None for text. */
+  readonly #form: CellForm<Scalar> | undefined;
   readonly #rules: readonly CheckRule<readonly Element[]>[];
   readonly #itemRules: readonly CheckRule<Scalar>[];
   readonly #bounds: { minItems: number; maxItems: number };
@@ -430,14 +464,14 @@ class ArrayCheck implements PropertyCheck {
     readonly name: string,
     readonly column: number,
     to: number | undefined,
-    type: ElementType,
+    form: CellForm<Scalar> | undefined,
     rules: readonly CheckRule<readonly Element[]>[],
     itemRules: readonly CheckRule<Scalar>[],
     bounds: { minItems: number; maxItems: number },
     missing: MissingCells | undefined,
   ) {
     this.#to = to;
-    this.#type = type;
+    this.#form = form;
     this.#rules = rules;
     this.#itemRules = itemRules;
     this.#bounds = bounds;
@@ -456,14 +490,12 @@ class ArrayCheck implements PropertyCheck {
   }
 
   convert(row: Row): Conversion {
-    if (this.#type === "string") return CONVERTED;
-    const { bytes, starts, ends, flags } = row;
+    const form = this.#form;
+    if (!form) return CONVERTED;
     const end = this.#endIn(row);
-    const test = TESTS[this.#type];
     for (let column = this.column; column < end; column++) {
       if (this.#missing?.has(row, column) === true) continue;
-      if ((flags[column]! & HAS_QUOTE) !== 0 || !test(bytes, starts[column]!, ends[column]!))
-        return VALUE_ERROR;
+      if (!form.is(row, column)) return VALUE_ERROR;
     }
     return CONVERTED;
   }
@@ -490,17 +522,7 @@ class ArrayCheck implements PropertyCheck {
 
   #element(row: Row, column: number): Element {
     if (this.#missing?.has(row, column) === true) return null;
-    const [start, end] = [row.starts[column]!, row.ends[column]!];
-    switch (this.#type) {
-      case "number":
-        return readNumber(row.bytes, start, end);
-      case "integer":
-        return readInteger(row.bytes, start, end)!;
-      case "boolean":
-        return readBoolean(row.bytes, start, end)!;
-      default:
-        return row.ownText(column);
-    }
+    return this.#form ? this.#form.read(row, column)! : row.ownText(column);
   }
 }
 
@@ -613,7 +635,16 @@ function arrayCheck(
     kind: environment.kind(rule.keyword, name, "", ""),
   }));
   const rules = withKinds(arrayRules(keywords, items!.type === "number"), name, environment);
-  return new ArrayCheck(name, from, to, items!.type, rules, ofItems, bounds, missing);
+  return new ArrayCheck(
+    name,
+    from,
+    to,
+    formOf(items!.type, items!),
+    rules,
+    ofItems,
+    bounds,
+    missing,
+  );
 }
 
 function cellCheck(
@@ -626,11 +657,15 @@ function cellCheck(
     case "string":
       return new StringCheck(name, column, evaluated(stringRules(keywords, name, environment)));
     case "number":
-      return new NumberCheck(name, column, evaluated(numberRules(keywords, type)));
     case "integer":
-      return new IntegerCheck(name, column, evaluated(numberRules(keywords, type)));
+      return new ValueCheck(
+        name,
+        column,
+        numberForm(keywords, type),
+        evaluated(numberRules(keywords, type)),
+      );
     case "boolean":
-      return new BooleanCheck(name, column, evaluated(booleanRules(keywords)));
+      return new ValueCheck(name, column, booleanForm(keywords), evaluated(booleanRules(keywords)));
     default:
       return undefined;
   }

@@ -3,6 +3,7 @@ import { PATTERN_BYTES_PER_SECOND, type TableLimits, TabularError } from "../lim
 import type { Guard } from "../reader/row.js";
 import { nativePattern, type TableSchema } from "../schema/table-schema.js";
 import type { RuleEnvironment } from "./check.js";
+import { XSD_FORMATS } from "./moments.js";
 
 /**
  * The engine that runs patterns. `native`: V8, fast, may backtrack for ever, so it runs under a
@@ -67,9 +68,10 @@ async function linearPatterns(): Promise<RuleEnvironment["pattern"]> {
   };
 }
 
-async function loadFormats(): Promise<Map<string, (text: string) => boolean>> {
+/** The test of each format, by name. */
+export async function loadFormats(): Promise<Map<string, (text: string) => boolean>> {
   const { fullFormats } = await import("ajv-formats/dist/formats.js");
-  const tests = new Map<string, (text: string) => boolean>();
+  const tests = new Map<string, (text: string) => boolean>(XSD_FORMATS);
   for (const [name, format] of Object.entries(fullFormats)) {
     const validate =
       typeof format === "object" && format !== null && "validate" in format

@@ -191,6 +191,8 @@ function escaped(character: string): string {
 /** Python's `repr` of a float: at least one decimal, exponents of two digits. */
 export function floatText(value: number): string {
   const size = Math.abs(value);
+  if (Number.isNaN(value)) return "nan";
+  if (size === Infinity) return value < 0 ? "-inf" : "inf";
   if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
   if (size >= 1e-4 && size < 1e16) {
     const text = String(value);

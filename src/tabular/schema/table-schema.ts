@@ -1,8 +1,28 @@
 /** The schema of a table: its keywords, how it is read, and its inspection for mistakes. */
 import { TabularError } from "../limits.js";
+import {
+  type Dialect,
+  dialectProblem,
+  PLAIN_DIALECT,
+  separatedBy,
+  type Trim,
+  TRIMS,
+} from "../reader/dialect.js";
+import { patternedMoments } from "../rules/moments.js";
+import { parseNumberPattern } from "../rules/numerals.js";
 import { exactJsonText, parseExactJson } from "./exact-json.js";
 
-type Kind = "number" | "positive" | "count" | "text" | "boolean" | "list" | "pattern" | "any";
+type Kind =
+  | "number"
+  | "positive"
+  | "count"
+  | "text"
+  | "texts"
+  | "character"
+  | "boolean"
+  | "list"
+  | "pattern"
+  | "any";
 
 /** The JSON Schema keywords that validate cells: the value of each, and the types it applies to. */
 const KEYWORDS: Readonly<Record<string, { kind: Kind; types: readonly string[] }>> = {
@@ -10,6 +30,16 @@ const KEYWORDS: Readonly<Record<string, { kind: Kind; types: readonly string[] }
   minLength: { kind: "count", types: ["string"] },
   maxLength: { kind: "count", types: ["string"] },
   format: { kind: "text", types: ["string"] },
+  formatPattern: { kind: "text", types: ["string", "number", "integer"] },
+  formatMinimum: { kind: "text", types: ["string"] },
+  formatMaximum: { kind: "text", types: ["string"] },
+  formatExclusiveMinimum: { kind: "text", types: ["string"] },
+  formatExclusiveMaximum: { kind: "text", types: ["string"] },
+  decimalChar: { kind: "character", types: ["number", "integer"] },
+  groupChar: { kind: "character", types: ["number", "integer"] },
+  specialValues: { kind: "texts", types: ["number"] },
+  trueValues: { kind: "texts", types: ["boolean"] },
+  falseValues: { kind: "texts", types: ["boolean"] },
   minimum: { kind: "number", types: ["number", "integer"] },
   maximum: { kind: "number", types: ["number", "integer"] },
   exclusiveMinimum: { kind: "number", types: ["number", "integer"] },
@@ -17,6 +47,7 @@ const KEYWORDS: Readonly<Record<string, { kind: Kind; types: readonly string[] }
   multipleOf: { kind: "positive", types: ["number", "integer"] },
   minItems: { kind: "count", types: ["array"] },
   maxItems: { kind: "count", types: ["array"] },
+  unique: { kind: "boolean", types: ["string", "number", "integer", "boolean"] },
   uniqueItems: { kind: "boolean", types: ["array"] },
   enum: { kind: "list", types: ["string", "number", "integer", "array", "boolean"] },
   const: { kind: "any", types: ["string", "number", "integer", "array", "boolean"] },
@@ -27,6 +58,8 @@ const EXPECTED: Record<Kind, string> = {
   positive: "a number above 0",
   count: "a whole number from 0",
   text: "text",
+  texts: "an array of texts",
+  character: "one character",
   boolean: "true or false",
   list: "an array of values",
   pattern: "a regular expression",
@@ -42,6 +75,8 @@ const fits: Record<Kind, (value: unknown) => boolean> = {
   positive: (value) => isNumeric(value) && value > 0,
   count: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
   text: (value) => typeof value === "string",
+  texts: (value) => Array.isArray(value) && value.every((text) => typeof text === "string"),
+  character: (value) => typeof value === "string" && [...value].length === 1,
   boolean: (value) => typeof value === "boolean",
   list: (value) => Array.isArray(value) && value.length > 0,
   pattern: (value) => typeof value === "string",
@@ -63,7 +98,12 @@ function keywordProblem(object: Record<string, unknown>, type: string): string |
     if (value === undefined || value === null || !types.includes(type)) continue;
     if (!fits[kind](value))
       return `its ${keyword} must be ${EXPECTED[kind]}, not ${exactJsonText(value)}`;
-    const bad = kind === "pattern" ? patternProblem(value as string) : undefined;
+    const bad =
+      kind === "pattern"
+        ? patternProblem(value as string)
+        : keyword === "formatPattern"
+          ? formatProblem(value as string, type)
+          : undefined;
     if (bad !== undefined) return bad;
   }
   for (const [low, high] of BOUNDS) {
@@ -148,6 +188,15 @@ function patternProblem(pattern: string): string | undefined {
   }
 }
 
+/** Why a pattern is none of dates, times or numbers. */
+function formatProblem(pattern: string, type: string): string | undefined {
+  const read = type === "string" ? patternedMoments(pattern) : parseNumberPattern(pattern);
+  if (read !== undefined) return undefined;
+  return type === "string"
+    ? `its formatPattern ${pattern} is not of dates or times: write e.g. dd.MM.yyyy HH:mm`
+    : `its formatPattern ${pattern} is not of numbers: write e.g. #,##0.00`;
+}
+
 /** A property that is sound: its index read, its keywords of the right kind. */
 export interface TableProperty {
   name: string;
@@ -177,9 +226,24 @@ export interface TableSchema {
   required: string[];
   /** Texts of cells without a value; `undefined` when the schema states none. */
   missingValues: readonly string[] | undefined;
-  /** Empty when the schema gives none: such a schema can be shown but not applied to text. */
-  separator: string;
+  /**
+   * How its tables are written. The separator is empty when the schema gives none: such a schema can
+   * be shown but not applied to text.
+   */
+  dialect: Dialect;
   header: boolean;
+  /** Properties whose values name a row; empty for none. */
+  primaryKey: string[];
+  /** Properties whose values together differ from row to row. */
+  uniqueKeys: string[][];
+  foreignKeys: ForeignKey[];
+}
+
+/** Properties whose values are those of a key of another table, as Table Schema writes it. */
+export interface ForeignKey {
+  fields: string[];
+  /** The resource is empty for the table itself. */
+  reference: { resource: string; fields: string[] };
 }
 
 const TYPES = new Set(["string", "number", "integer", "array", "boolean", "null"]);
@@ -226,8 +290,60 @@ export function readSchema(document: unknown): TableSchema {
     missingValues: missingValuesOf(document, () =>
       refuse("the schema's missingValues must be an array of texts"),
     ),
-    separator: separatorOf(document),
+    dialect: readDialect(document),
+    ...readKeys(document, properties),
     header: header === true,
+  };
+}
+
+/** In place of the keys of a schema whose properties are left out. */
+export const NO_KEYS = { primaryKey: null, uniqueKeys: null, foreignKeys: null };
+
+/** Names of properties: one, or several. */
+const namesOf = (value: unknown): string[] | undefined => {
+  const names = typeof value === "string" ? [value] : value;
+  return Array.isArray(names) && names.every((name) => typeof name === "string")
+    ? names
+    : undefined;
+};
+
+function readKeys(
+  { primaryKey, uniqueKeys, foreignKeys }: Record<string, unknown>,
+  properties: Record<string, unknown>,
+): Pick<TableSchema, "primaryKey" | "uniqueKeys" | "foreignKeys"> {
+  const fieldsOf = (key: string, value: unknown): string[] => {
+    const fields = namesOf(value);
+    if (!fields) return refuse(`the schema's ${key} must be names of properties`);
+    for (const name of fields) {
+      const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      if (!isObject(property))
+        return refuse(`the schema's ${key} names ${name}, which is no property`);
+      if (property["type"] === "array")
+        return refuse(`the schema's ${key} names ${name}, which is an array: name single columns`);
+    }
+    return fields;
+  };
+  const list = (key: string, value: unknown): unknown[] => {
+    if (isAbsent(value)) return [];
+    return Array.isArray(value) ? value : refuse(`the schema's ${key} must be an array`);
+  };
+  return {
+    primaryKey: isAbsent(primaryKey) ? [] : fieldsOf("primaryKey", primaryKey),
+    uniqueKeys: [
+      ...Object.entries(properties).flatMap(([name, property]) =>
+        isObject(property) && property["unique"] === true ? [fieldsOf("unique", name)] : [],
+      ),
+      ...list("uniqueKeys", uniqueKeys).map((key) => fieldsOf("uniqueKeys", key)),
+    ],
+    foreignKeys: list("foreignKeys", foreignKeys).map((key) => {
+      const reference = isObject(key) ? key["reference"] : undefined;
+      const there = isObject(reference) ? namesOf(reference["fields"]) : undefined;
+      const { resource = "" } = isObject(reference) ? reference : {};
+      const fields = fieldsOf("foreignKeys", (key as Record<string, unknown> | null)?.["fields"]);
+      if (!there || typeof resource !== "string" || there.length !== fields.length)
+        return refuse("each of the schema's foreignKeys needs fields and a reference with as many");
+      return { fields, reference: { resource, fields: there } };
+    }),
   };
 }
 
@@ -248,9 +364,68 @@ export function typeOf(written: unknown): { type: unknown; nullable: boolean } {
   return { type: written.find((type) => type !== "null"), nullable: true };
 }
 
-function separatorOf({ seperator, separator }: Record<string, unknown>): string {
-  const given = seperator ?? separator ?? "";
-  return typeof given === "string" ? given : refuse("the schema's seperator must be text");
+/** Keys of a schema, and options of commands, that say how a table is written. */
+interface DialectKeys {
+  separator?: string | undefined;
+  commentPrefix?: string | null | undefined;
+  skipRows?: number | null | undefined;
+  quoteChar?: string | null | undefined;
+  escapeChar?: string | null | undefined;
+  trim?: Trim | null | undefined;
+}
+
+/** What a schema says of how its tables are written. @throws TabularError `SCHEMA` */
+export function statedDialect(document: DialectKeys & { seperator?: unknown }): Partial<Dialect> {
+  const character = (
+    key: "quoteChar" | "escapeChar" | "commentPrefix",
+  ): string | null | undefined => {
+    const value: unknown = document[key];
+    if (value === undefined || typeof value === "string") return value === "" ? null : value;
+    return value === null ? null : refuse(`the schema's ${key} must be text`);
+  };
+  const { skipRows, trim } = document;
+  const separator = document.seperator ?? document.separator ?? undefined;
+  if (separator !== undefined && typeof separator !== "string")
+    return refuse("the schema's seperator must be text");
+  if (!isAbsent(skipRows) && !fits.count(skipRows))
+    return refuse(`the schema's skipRows must be ${EXPECTED.count}`);
+  if (!isAbsent(trim) && !TRIMS.includes(trim))
+    return refuse(`the schema's trim must be one of ${TRIMS.join(", ")}`);
+  const stated = {
+    separator: separator === undefined ? undefined : unescapeSeparator(separator),
+    quote: character("quoteChar"),
+    escape: character("escapeChar"),
+    comment: character("commentPrefix"),
+    skipRows: skipRows ?? undefined,
+    trim: trim ?? undefined,
+  };
+  return Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined));
+}
+
+const isAbsent = (value: unknown): value is null | undefined =>
+  value === undefined || value === null;
+
+function readDialect(document: Record<string, unknown>): Dialect {
+  const dialect = { ...separatedBy(""), ...statedDialect(document) };
+  const problem = dialectProblem(dialect);
+  return problem === undefined ? dialect : refuse(`the schema cannot be applied: ${problem}`);
+}
+
+/** The keys of a schema that say how a table is written, where that is not as RFC 4180 says. */
+export function dialectKeys({
+  quote,
+  escape,
+  comment,
+  skipRows,
+  trim,
+}: Dialect): Omit<DialectKeys, "separator"> {
+  return {
+    ...(comment === null ? {} : { commentPrefix: comment }),
+    ...(skipRows === 0 ? {} : { skipRows }),
+    ...(quote === PLAIN_DIALECT.quote ? {} : { quoteChar: quote }),
+    ...(escape === null ? {} : { escapeChar: escape }),
+    ...(trim === "none" ? {} : { trim }),
+  };
 }
 
 /** Reads one property. @throws TabularError `SCHEMA` */
@@ -307,6 +482,20 @@ export interface ValueKeywords {
   minLength?: number | null;
   maxLength?: number | null;
   format?: string | null;
+  /** How dates, times or numbers are written, as Unicode TR35 says: `dd.MM.yyyy`, `#,##0.00`. */
+  formatPattern?: string | null;
+  formatMinimum?: string | null;
+  formatMaximum?: string | null;
+  formatExclusiveMinimum?: string | null;
+  formatExclusiveMaximum?: string | null;
+  decimalChar?: string | null;
+  groupChar?: string | null;
+  /** Texts of values that are no finite numbers. */
+  specialValues?: string[] | null;
+  /** No two rows have the same value. */
+  unique?: boolean | null;
+  trueValues?: string[] | null;
+  falseValues?: string[] | null;
   minimum?: number | bigint | null;
   maximum?: number | bigint | null;
   exclusiveMinimum?: number | bigint | null;
@@ -359,9 +548,9 @@ export function newSchemaDocument(given: {
   id: string;
   name: string;
   description: string;
-  separator: string;
+  dialect: Dialect;
   header: boolean;
-}): SchemaDocument {
+}): SchemaDocument & Omit<DialectKeys, "separator"> {
   return {
     "@context": { "@vocab": "https://schema.org/", EVI: "https://w3id.org/EVI#" },
     "@id": given.id,
@@ -372,8 +561,9 @@ export function newSchemaDocument(given: {
     type: "object",
     additionalProperties: true,
     required: [],
-    seperator: given.separator,
-    separator: given.separator,
+    seperator: given.dialect.separator,
+    separator: given.dialect.separator,
+    ...dialectKeys(given.dialect),
     header: given.header,
     examples: [],
   };
@@ -413,12 +603,17 @@ type RemarkCode =
   | "KEYWORD_WITHOUT_EFFECT"
   | "NO_COLUMN"
   | "NO_SEPARATOR"
+  | "PATTERN_OF_PYTHON"
   | "PROPERTY_INVALID"
   | "REQUIRED_UNKNOWN"
   | "SEPARATORS_DIFFER";
 
 /** Takes a remark of one level. */
 type Remark = (code: RemarkCode, message: string) => void;
+
+/** The ends of a text in Python's patterns, after an even number of backslashes; and here. */
+const PYTHON = /(?<!\\)(?:\\\\)*(\\[ZA])/;
+const HERE: Readonly<Record<string, string>> = { "\\Z": "$", "\\A": "^" };
 
 const KNOWN_KEYS = new Set([
   "description",
@@ -453,7 +648,7 @@ export function inspectSchema(
       ? Object.entries(given)
       : undefined;
   const schema = attempt(
-    () => readSchema(properties ? { ...shell, properties: {} } : document),
+    () => readSchema(properties ? { ...shell, ...NO_KEYS, properties: {} } : document),
     error,
   );
   for (const [name, property] of properties ?? []) {
@@ -463,29 +658,40 @@ export function inspectSchema(
     keywordRemarks(name, property as Record<string, unknown>, read, formats, warn);
   }
   if (schema) {
-    const { seperator, separator } = shell;
-    if (typeof seperator === "string" && typeof separator === "string" && seperator !== separator)
-      error(
-        "SEPARATORS_DIFFER",
-        `its keys seperator (${JSON.stringify(seperator)}) and separator ` +
-          `(${JSON.stringify(separator)}) differ: the first is used here, the second by other ` +
-          "clients; give both the same value",
-      );
-    if (unescapeSeparator(schema.separator) === "")
-      warn("NO_SEPARATOR", "the schema gives no separator: only Parquet can be checked with it");
-    const names = new Set((properties ?? []).map(([name]) => name));
-    for (const name of schema.required)
-      if (!names.has(name))
-        error(
-          "REQUIRED_UNKNOWN",
-          `required names ${name}, which is not a property: no row can conform`,
-        );
+    shellRemarks(shell, schema, new Set((properties ?? []).map(([name]) => name)), error, warn);
     if (properties?.length === 0) warn("NO_COLUMN", "the schema describes no column");
   }
+  if (schema && properties) attempt(() => readKeys(shell, given as Record<string, unknown>), error);
   overlaps(sound, error);
   if (columns !== undefined)
     for (const { name, index } of sound) checkLastColumn(name, index, columns, error);
   return remarks;
+}
+
+/** What a schema says beside its properties. */
+function shellRemarks(
+  shell: Record<string, unknown>,
+  schema: TableSchema,
+  names: ReadonlySet<string>,
+  error: Remark,
+  warn: Remark,
+): void {
+  const { seperator, separator } = shell;
+  if (typeof seperator === "string" && typeof separator === "string" && seperator !== separator)
+    error(
+      "SEPARATORS_DIFFER",
+      `its keys seperator (${JSON.stringify(seperator)}) and separator ` +
+        `(${JSON.stringify(separator)}) differ: the first is used here, the second by other ` +
+        "clients; give both the same value",
+    );
+  if (schema.dialect.separator === "")
+    warn("NO_SEPARATOR", "the schema gives no separator: only Parquet can be checked with it");
+  for (const name of schema.required)
+    if (!names.has(name))
+      error(
+        "REQUIRED_UNKNOWN",
+        `required names ${name}, which is not a property: no row can conform`,
+      );
 }
 
 function attempt<T>(work: () => T, error: Remark): T | undefined {
@@ -519,6 +725,7 @@ function keywordRemarks(
           `property ${place}: ${key} has no effect in a column of type ${evaluated}`,
         );
     }
+    if (evaluated === "string") patternRemark(place, keys?.["pattern"], warn);
     const format = keys?.["format"];
     if (typeof format === "string" && evaluated === "string" && !formats.has(format))
       warn(
@@ -528,6 +735,16 @@ function keywordRemarks(
     if (typeof keys?.["description"] === "string" && keys["description"].trim() === "")
       warn("DESCRIPTION_EMPTY", `property ${place}: its description is empty`);
   }
+}
+
+function patternRemark(place: string, pattern: unknown, warn: Remark): void {
+  const [, foreign] = (typeof pattern === "string" && PYTHON.exec(pattern)) || [];
+  if (foreign !== undefined)
+    warn(
+      "PATTERN_OF_PYTHON",
+      `property ${place}: ${foreign} in its pattern is syntax of Python, and the letter ` +
+        `${foreign.slice(1)} here: write ${HERE[foreign]}`,
+    );
 }
 
 const end = (index: ColumnIndex): number =>

@@ -522,7 +522,7 @@ async function impactPage(request: PageRequest): Promise<Page> {
                 .slice(0, 10)
                 .map(
                   ({ owner, name: ownerName, count }) =>
-                    `${ownerName ?? owner ?? "nobody"} (${countText(count)})`,
+                    `${ownerName ?? owner?.id ?? "nobody"} (${countText(count)})`,
                 )
                 .join(", ")}
               .

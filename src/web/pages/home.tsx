@@ -2,6 +2,7 @@ import { Empty, Section } from "../components.js";
 import { RecordCard } from "../record-components.js";
 import { HomeDocument, type HomeQuery } from "../documents.js";
 import { kindOf } from "../format.js";
+import { feedLink } from "../paths.js";
 import { countText, kindText } from "../words.js";
 import type { Page, PageRequest, Route } from "../page.js";
 
@@ -13,6 +14,7 @@ export async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
     description:
       "A registry of research objects: what they are, where their files are, and which result " +
       "came from what.",
+    links: [feedLink({})],
     body: (
       <>
         <section class="hero">

@@ -17,7 +17,7 @@ import {
 import { kindConstant, kindOf, type Names, namesOf } from "../format.js";
 import { counted, countText, kindText, licenceText, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
-import { recordPath, withQuery } from "../paths.js";
+import { feedLink, recordPath, withQuery } from "../paths.js";
 import { typeText } from "./record/access.js";
 import { ownValue } from "../../own.js";
 
@@ -347,6 +347,15 @@ export async function listed(
   };
 }
 
+/** Conditions that a feed can have as well. */
+const conditionsOfFeed = (query: URLSearchParams): Record<string, string> =>
+  Object.fromEntries(
+    ["kind", "keyword", "owner", "project", "crate"].flatMap((name) => {
+      const value = query.get(name);
+      return value ? [[name, name === "kind" ? kindOf(value) : value]] : [];
+    }),
+  );
+
 /** Identifiers go to their record; words are searched. */
 async function searchPage(request: PageRequest): Promise<Page | Redirect> {
   const { query } = request;
@@ -370,6 +379,7 @@ async function searchPage(request: PageRequest): Promise<Page | Redirect> {
     title,
     description,
     section: "search",
+    links: [feedLink({ text: words, ...conditionsOfFeed(query) })],
     body: <Results {...{ request, listing, stated, names, heading, words, path: "/search" }} />,
   };
 }
@@ -505,7 +515,8 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
       <p class="meta">
         {isAtLeast && "at least "}
         {counted(total, "record")}
-        {ranked < total && `; the best ${countText(ranked)} are ranked`}
+        {ranked < total && `; the best ${countText(ranked)} are ranked`} ·{" "}
+        <a href="/help/search">How to search</a>
       </p>
       {didYouMean && (
         <Notice>

@@ -231,13 +231,19 @@ export function linksConform(setting: Setting): void {
         { out: ["evi:usedSample"], back: ["evi:usedBy"] },
         { out: ["evi:usedBy"], back: ["evi:used", "evi:usedSample"] },
         { out: ["evi:usedBy"], back: [] },
+        { out: undefined, back: [] },
+        { out: [], back: undefined },
       ];
       const found: number[][] = [];
       for (const { out, back } of variants)
         for (const distinct of [false, true])
-          for (const options of [{}, { kinds: ["software" as const] }, { unlessBack: out }]) {
-            const from = { predicates: out, distinct };
-            const to = { predicates: back, distinct, ...options };
+          for (const options of [
+            {},
+            { kinds: ["software" as const] },
+            ...(out ? [{ unlessBack: out }] : []),
+          ]) {
+            const from = { ...(out && { predicates: out }), distinct };
+            const to = { ...(back && { predicates: back }), distinct, ...options };
             const counts = await store().countLinks({ arks, from, to });
             const stated = await store().linksFrom(arks, { ...from, limit: 100 });
             const about = await store().linksTo(

@@ -261,6 +261,9 @@ export function submissionsConform({ store, reopen }: Setting): void {
         ),
       ).toEqual(["s3"]);
       expect((await store().submissionsOf(null, { limit: 9 })).items).toHaveLength(5);
+      expect(
+        await Promise.all([OWNER, null, "\0"].map((user) => store().countSubmissions(user))),
+      ).toEqual([4, 5, 0]);
       expect((await store().unfinished()).map(({ id }) => id)).toEqual([
         "s0",
         "s1",

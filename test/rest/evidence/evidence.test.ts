@@ -75,19 +75,17 @@ describe("each edge is traced to the field that states it", () => {
     const graph = await get(`/evidencegraph/query/${id}?direction=both&statements=true`);
     expect(edgesIn(graph)).toEqual([[id, property, it_, id, field]]);
     const { body } = await registry.graphql(
-      "query ($id: ID!) { evidence(id: $id, direction: BOTH) { edges { source name " +
-        "target statedBy { record field } sourceNode { __typename } targetNode { __typename " +
-        "id } } } }",
+      "query ($id: ID!) { evidence(id: $id, direction: BOTH) { edges { " +
+        "source { id record { __typename } } name target { id text record { id } } " +
+        "statedBy { record { id } field } } } }",
       { id },
     );
     expect(body["data"].evidence.edges).toEqual([
       {
-        source: id,
+        source: { id, record: { __typename: "Dataset" } },
         name: property,
-        target: it_,
-        statedBy: [{ record: id, field }],
-        sourceNode: { __typename: "Dataset" },
-        targetNode: { __typename: "Unresolved", id: it_ },
+        target: { id: it_, text: it_, record: null },
+        statedBy: [{ record: { id }, field }],
       },
     ]);
   });
@@ -161,17 +159,17 @@ describe("each edge is traced to the field that states it", () => {
     });
     await dataset({ "@id": output, generatedBy: run });
     const { body } = await registry.graphql(
-      "query ($id: ID!) { evidence(id: $id, depth: 1) { edges { name statedBy { record " +
+      "query ($id: ID!) { evidence(id: $id, depth: 1) { edges { name statedBy { record { id } " +
         "field } } } }",
       { id: output },
     );
     expect(body["data"].evidence.edges).toEqual([
-      { name: "generatedBy", statedBy: [{ record: output, field: "generatedBy" }] },
+      { name: "generatedBy", statedBy: [{ record: { id: output }, field: "generatedBy" }] },
       {
         name: "generated",
         statedBy: [
-          { record: run, field: "generated" },
-          { record: run, field: "evi:generated" },
+          { record: { id: run }, field: "generated" },
+          { record: { id: run }, field: "evi:generated" },
         ],
       },
     ]);
@@ -628,14 +626,14 @@ describe("evidence over HTTP", () => {
     ).toHaveLength(13);
     const { body } = await registry.graphql(
       "query ($id: ID!) { evidence(id: $id, collapse: 10, kinds: [DATASET]) { nodes { " +
-        "id } groups { id count group types } hidden { collapsed kind } edges { target } } }",
+        "id } groups { id count group types } hidden { collapsed kind } edges { target { id } } } }",
       { id: end },
     );
     expect(body["data"].evidence).toEqual({
       nodes: [{ id: end }],
       groups: [{ id: graph["@graph"][1]["@id"], count: 12, group, types: ["evi:Dataset"] }],
       hidden: { collapsed: 12, kind: 0 },
-      edges: [{ target: graph["@graph"][1]["@id"] }],
+      edges: [{ target: { id: graph["@graph"][1]["@id"] } }],
     });
     expect((await get(`/evidencegraph/query/${end}?kind=software,computation`)).hidden).toEqual({
       kind: 12,
@@ -667,10 +665,10 @@ describe("evidence over HTTP", () => {
     });
     const { body } = await registry.graphql(
       `query ($from: ID!, $to: ID!, $other: ID!) {
-      impact(id: $to) { id total byKind { kind count } byOwner { owner name count kinds { kind ` +
+      impact(id: $to) { id total byKind { kind count } byOwner { owner { id } name count kinds { kind ` +
         `count } } }
-      supportPath(from: $from, to: $to) { direction length nodes { id name } edges { source ` +
-        `name target statedBy { record field owner ownsSource ownsTarget } } }
+      supportPath(from: $from, to: $to) { direction length nodes { id name } edges { source { id } ` +
+        `name target { id } statedBy { record { id } field owner { id } ownsSource ownsTarget } } }
       none: supportPath(from: $to, to: $other) { length }
     }`,
       { from: end, to: inputs[3], other: inputs[4] },
@@ -681,7 +679,7 @@ describe("evidence over HTTP", () => {
         total: 1,
         byKind: [{ kind: "DATASET", count: 1 }],
         byOwner: [
-          { owner: ada.ark, name: "Ada", count: 1, kinds: [{ kind: "DATASET", count: 1 }] },
+          { owner: { id: ada.ark }, name: "Ada", count: 1, kinds: [{ kind: "DATASET", count: 1 }] },
         ],
       },
       supportPath: {
@@ -691,7 +689,16 @@ describe("evidence over HTTP", () => {
           { id: end, name: 'A "quoted" <result>' },
           { id: inputs[3], name: "Something" },
         ],
-        edges: path["edges"],
+        edges: path["edges"].map(({ source, name, target, statedBy }: Json) => ({
+          source: { id: source },
+          name,
+          target: { id: target },
+          statedBy: statedBy.map(({ record, owner, ...rights }: Json) => ({
+            ...rights,
+            record: { id: record },
+            owner: { id: owner },
+          })),
+        })),
       },
       none: null,
     });

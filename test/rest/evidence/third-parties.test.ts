@@ -64,25 +64,25 @@ describe("another user's computation that claims a dataset", () => {
   it("is the same over GraphQL", async () => {
     const asked =
       `query ($id: ID!) {
-      all: evidence(id: $id) { edges { source name thirdParty assertedByOwners statedBy { ` +
-      `record field owner ownsSource ownsTarget thirdParty } } }
+      all: evidence(id: $id) { edges { source { id } name thirdParty assertedByOwners { id } statedBy { ` +
+      `record { id } field owner { id } ownsSource ownsTarget thirdParty } } }
       own: evidence(id: $id, assertedBy: OWNER) { edges { name } hidden { thirdParty } }
       impact(id: "${CLAIM}", assertedBy: OWNER) { total hidden { thirdParty } } supportPath(from: $id, to: ` +
       `"${CLAIM}", assertedBy: OWNER) { length }
     }`;
     const { body } = await server.graphql<
-      { all: { edges: { source: string; name: string }[] } } & Record<string, unknown>
+      { all: { edges: { name: string }[] } } & Record<string, unknown>
     >(asked, { id: CELLS });
     expect(body.data.all.edges.find(({ name }) => name === "generated")).toEqual({
-      source: CLAIM,
+      source: { id: CLAIM },
       name: "generated",
       thirdParty: true,
-      assertedByOwners: [eve.id],
+      assertedByOwners: [{ id: eve.id }],
       statedBy: [
         {
-          record: CLAIM,
+          record: { id: CLAIM },
           field: "generated",
-          owner: eve.id,
+          owner: { id: eve.id },
           ownsSource: true,
           ownsTarget: false,
           thirdParty: true,

@@ -96,6 +96,7 @@ const EXPECTED = [
   "catalog",
   "oai_get",
   "oai_post",
+  "feed",
   "sitemap",
   "void_description",
   "token",

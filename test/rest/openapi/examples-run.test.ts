@@ -32,6 +32,7 @@ const STORY = [
   "docs_page",
   "openapi_json",
   "openapi_yaml",
+  "feed",
   "sitemap",
   "catalog",
   "void_description",

@@ -65,8 +65,14 @@ describe("a crate that came within a release and was uploaded by itself later", 
 
   it("lists references of its new records that lead nowhere", async () => {
     const { body } = await server.graphql<{
-      roCrate: { danglingReferences: { nodes: { target: string }[] } };
-    }>(`{ roCrate(id: "${SUB}") { danglingReferences { nodes { target } } } }`, {}, ada.token);
-    expect(body.data.roCrate.danglingReferences.nodes).toEqual([{ target: "ark:99999/lost" }]);
+      roCrate: { danglingReferences: { nodes: { target: { text: string } }[] } };
+    }>(
+      `{ roCrate(id: "${SUB}") { danglingReferences { nodes { target { text } } } } }`,
+      {},
+      ada.token,
+    );
+    expect(body.data.roCrate.danglingReferences.nodes).toEqual([
+      { target: { text: "ark:99999/lost" } },
+    ]);
   });
 });

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../../src/config/config.js";
 import type { Deps } from "../../../src/services/deps.js";
 import { QueryGuard } from "../../../src/services/sparql/answer.js";
+import { spellGraphs } from "../../../src/app/spell-graphs.js";
 import {
   BOOKKEEPING,
   OpenEndpoint,
@@ -66,7 +67,11 @@ const onEndpoint = async (feed: MemoryFeed, { cpu }: Deps): Promise<Partial<Deps
     queryUrl,
     updateUrl,
   });
-  const openQueries = new OpenEndpoint(queries, { queryUrl, updateUrl }, { ...LIMITS, atOnce: 2 });
+  const openQueries = new OpenEndpoint(
+    queries,
+    { queryUrl, updateUrl },
+    { ...LIMITS, atOnce: 2, spell: spellGraphs(cpu, 2 ** 30) },
+  );
   const close = async (): Promise<void> =>
     void (await Promise.all([openQueries.close(), queries.close()]));
   return {

@@ -255,6 +255,7 @@ describe("a Data Package", () => {
     ],
     missingValues: [],
     primaryKey: "image",
+    fieldsMatch: "exact",
   };
 
   it("becomes a crate with its files, schemas, licence and contributors", async () => {
@@ -305,6 +306,7 @@ describe("a Data Package", () => {
     expect(counts["hasSchema"]).toEqual({ "@id": table["@id"] });
     expect(table).toMatchObject({
       separator: ";",
+      primaryKey: ["image"],
       properties: { cells: { type: "integer", index: 1, minimum: 0 } },
     });
     expect(named(taken, "parts")["hasPart"]).toHaveLength(2);
@@ -313,7 +315,7 @@ describe("a Data Package", () => {
     expect(kinds.filter((kind) => kind === "datadownload")).toHaveLength(4);
     expect(
       "warnings" in taken.result && taken.result.warnings.map(({ message }) => message).join("\n"),
-    ).toContain("primaryKey has no counterpart");
+    ).toContain("fieldsMatch has no counterpart");
   });
 
   it("is accepted with statistics, whose fields are a number", async () => {

@@ -148,7 +148,7 @@ describe("the layout", () => {
         ],
       },
     });
-    expect(crate.root.parts[0]!.entity.value["name"]).toBe("Mine");
+    expect(crate.root.parts[0].entity.value["name"]).toBe("Mine");
     expect(crate.entities.map(({ kind }) => kind)).toEqual(["rocrate", "dataset", "entity"]);
     expect(crate.root.ark).toMatch(/^ark:99999\/rocrate-mine-[0-9a-z]{10}$/);
   });
@@ -297,7 +297,7 @@ describe("the layout", () => {
     const sub = crate.entities.find(({ role }) => role === "nestedRoot")!;
     expect(sub.parts.map(({ entity }) => entity.value["name"])).toEqual(["from inside", undefined]);
     expect(
-      crate.entities.find(({ role }) => role === "descriptor")!.parts[0]!.entity.value[SUMMARIZES],
+      crate.entities.find(({ role }) => role === "descriptor")!.parts[0].entity.value[SUMMARIZES],
     ).toMatchObject([{ "@id": "sub/", name: "from outside" }]);
     expect(sub).toMatchObject({
       ark: `${crate.root.ark}/sub`,

@@ -215,10 +215,11 @@ describe("the picture of an evidence graph", () => {
 
   it("counts beside its neighbours what is not drawn", () => {
     const drawn = draw(GRAPH, { nodes: 2 });
+    const [root, first] = drawn.nodes;
     expect(drawn.rests).toEqual([
-      { node: 0, side: "support", count: 2 },
-      { node: 1, side: "support", count: 2 },
-      { node: 0, side: "use", count: 1 },
+      { node: root, side: "support", count: 2 },
+      { node: first, side: "support", count: 2 },
+      { node: root, side: "use", count: 1 },
     ]);
     expect(drawn.left).toContainEqual({ reason: "limit", count: 7, about: "further away" });
     expect(drawn.svg).toContain(">2 more</text>");

@@ -320,11 +320,39 @@ describe.skipIf(!hasPostgres)(
       });
     });
 
+    test("of before version 15 has the same vectors once it is upgraded", async () => {
+      const [node, url] = await running(50);
+      await write(node, create("ark:99999/near"), create("ark:99999/far"));
+      await server.sql(
+        `DROP TABLE embedding; DROP TABLE embedding_reach;
+        CREATE TABLE vector (model text COLLATE "C" NOT NULL, record bigint NOT NULL,
+          kind text COLLATE "C" NOT NULL, step bigint NOT NULL, digest bytea, vector bytea,
+          PRIMARY KEY (model, record));
+        CREATE INDEX vector_step ON vector (model, step, record);
+        CREATE TABLE vector_reach (model text COLLATE "C" PRIMARY KEY, sequence bigint NOT NULL,
+          record bigint NOT NULL, era text COLLATE "C" NOT NULL, step bigint NOT NULL);
+        INSERT INTO vector_reach VALUES ('m', 2, 3, 'e', 1);
+        INSERT INTO vector SELECT 'm', id, kind, 1, '\\x01', CASE WHEN ark LIKE '%near'
+          THEN '\\x0000803f00000000'::bytea ELSE '\\x000000000000803f' END FROM record
+          WHERE ark ~ '(near|far)$';
+        INSERT INTO vector VALUES ('m', 99, 'dataset', 1, NULL, NULL);
+        UPDATE arkgraph_schema SET version = 14; UPDATE schema_needs SET version = 14`,
+        url,
+      );
+      const next = await nodes.open(url);
+      expect(await next.vectorsReach("m")).toBe("2/3");
+      const near = { model: "m", vector: Float32Array.of(1, 0) };
+      expect(
+        await next.search({ text: "", match: "related", offset: 0, limit: 9, near }),
+      ).toMatchObject({ hits: [{ ark: "ark:99999/near", score: 1 }] });
+      expect(await server.sql("SELECT to_regclass('vector') IS NULL", url)).toBe("t");
+    });
+
     test("of the previous version is upgraded while its nodes write", async () => {
       const [node, url] = await running(50);
       // As version 2 left it; its nodes know nothing of what older ones need.
       await server.sql(
-        "DROP TABLE schema_needs; DROP TABLE vector; DROP TABLE vector_reach; DROP TABLE " +
+        "DROP TABLE schema_needs; DROP TABLE embedding; DROP TABLE embedding_reach; DROP TABLE " +
           "score; UPDATE arkgraph_schema SET version = 2",
         url,
       );

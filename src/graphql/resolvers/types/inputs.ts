@@ -366,7 +366,7 @@ export const PATCH_TYPES = Object.fromEntries(
         ...Object.fromEntries(members),
         additionalProperties: optional(
           GraphQLJSON,
-          "Further members that change, as a JSON Merge Patch: null removes a member.",
+          "Further changes, as a JSON Merge Patch: null removes a member.",
         ),
       }),
     ];
@@ -402,12 +402,12 @@ function argumentPath(
 ): (string | number)[] {
   const [first, name, ...rest] = loc;
   if (!REST_PLACES.includes(first)) return [...loc];
-  // An offset in a body that is no JSON: it has no arguments.
-  if (at.length === 0 && typeof name !== "string") return [...loc];
+  // An offset in a body that is no JSON object: it has no arguments.
+  if (at.length === 0 && typeof name !== "string") return ["request", ...loc.slice(1)];
   if (name === undefined) return [...at];
-  if (name === "@id") return [at[0]!, "id", ...rest];
+  if (name === "@id") return [...at.slice(0, 1), "id", ...rest];
   if (kind === undefined || name === "additionalProperties") return [...at, name, ...rest];
-  return FIELDS.get(kind)!.has(String(name))
+  return FIELDS.get(kind)?.has(String(name))
     ? [...at, INPUT_NAMES[name] ?? name, ...rest]
     : [...at, "additionalProperties", name, ...rest];
 }
@@ -457,7 +457,8 @@ export function patchOf(kind: KindName, input: RecordInput, maxDepth: number): R
   for (const [graphqlName, value] of Object.entries(declared)) {
     if (value === undefined) continue;
     const name = memberOf(graphqlName);
-    const field = KINDS[kind].fields[name]!;
+    const field = KINDS[kind].fields[name];
+    if (!field) continue;
     if (value === null || !isList(field)) fields[name] = memberValue(field, value as JsonValue);
     else {
       const { set, add, remove } = value as ListPatch;

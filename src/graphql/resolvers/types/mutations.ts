@@ -1,8 +1,10 @@
 /** Input and payload types of mutations: each is made from a table of its fields. */
 import "reflect-metadata";
 import { Field, ID, InputType, Int, ObjectType } from "type-graphql";
-import { nodeOf, type RecordNode } from "./records.js";
+import { describedEnum, nodeOf, type RecordNode } from "./records.js";
+import { type Warning, type WarningCode, warningsOf } from "../../../services/records/warnings.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
+import type { Context } from "../context.js";
 
 /** A field of an input or a payload. `T` is the type of its value. */
 interface Member<T> {
@@ -82,23 +84,58 @@ export function payloadOf<M extends Members>(mutation: string, members: M): Clas
 
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
-export const ANY_ID = "Identifier, in any accepted spelling.";
+const ANY_ID = "Identifier, in any accepted spelling.";
 /** Which state of the record the client knows. */
 export const expectedRevision = optional<number>(Int, "Refused when the record has changed since.");
 export const idOf = (about = ANY_ID): Member<string> => required<string>(ID, about);
 
-/** The payload of a mutation that writes one record: the record, under a name, and its revision. */
-export function recordPayload(mutation: string, name: string, type: unknown): new () => object {
-  return payloadOf(mutation, {
-    [name]: required<RecordNode>(type, "The record after the change."),
-    revision: required<number>(Int, "Its revision; pass it as expectedRevision."),
-  });
+/** What the payload of every mutation of one record has: the record, under a name, its revision. */
+const recordMembers = (name: string, type: unknown) => ({
+  [name]: required<RecordNode>(type, "The record after the change."),
+  revision: required<number>(Int, "Its revision; pass it as expectedRevision."),
+});
+
+/** The payload of a mutation of one record that states nothing in its document. */
+export const recordPayload = (mutation: string, name: string, type: unknown): new () => object =>
+  payloadOf(mutation, recordMembers(name, type));
+
+const WarningCodeEnum = describedEnum<WarningCode>("WarningCode", "What a warning is about.", {
+  REFERENCE_NOWHERE: ["REFERENCE_NOWHERE", "No record has the identifier of a reference."],
+  REFERENCE_DELETED: ["REFERENCE_DELETED", "A reference leads to a deleted record."],
+  LICENSE_UNKNOWN: ["LICENSE_UNKNOWN", "The license is neither a URL nor of SPDX."],
+  DATE_INVALID: ["DATE_INVALID", "A date is stated as text that is none."],
+});
+
+@ObjectType("Warning", {
+  description: "What should be looked at in a record, although it is stored.",
+  simpleResolvers: true,
+})
+class WarningType implements Warning {
+  @Field(() => WarningCodeEnum as object, { description: "Stable." }) code!: WarningCode;
+  @Field({ description: "What is wrong, and what to do." }) message!: string;
+  @Field(() => String, {
+    nullable: true,
+    description: "JSON pointer in the record's document; null where it is elsewhere.",
+  })
+  pointer!: string | null;
 }
 
-/** The value of a {@link recordPayload}. */
-export const writtenAs = (name: string, record: StoredRecord): object => ({
+/** The payload of a mutation that states a record's document. */
+export const statedPayload = (mutation: string, name: string, type: unknown): new () => object =>
+  payloadOf(mutation, {
+    ...recordMembers(name, type),
+    warnings: required<Warning[]>([WarningType], "What should be looked at in it."),
+  });
+
+/** The value of a {@link recordPayload} or a {@link statedPayload}. */
+export const writtenAs = (
+  name: string,
+  record: StoredRecord,
+  { deps, budget }: Context,
+): object => ({
   [name]: nodeOf(record),
   revision: record.revision,
+  warnings: () => budget.queued(() => warningsOf(deps, record)),
 });
 
 /** `evidenceGraph`, `roCrate`, `mlModel`: a type's name as that of a field. */

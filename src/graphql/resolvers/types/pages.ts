@@ -2,6 +2,7 @@
 import "reflect-metadata";
 import { ArgsType, Field, Int, ObjectType } from "type-graphql";
 import { invalid } from "../../../errors.js";
+import { pairs } from "../../../pairs.js";
 
 /** Most items of one connection page. */
 export const MAX_PER_PAGE = 1000;
@@ -12,6 +13,7 @@ export const USUAL_PAGE = 100;
 export const ABOUT_PAGE = {
   edges: "Entries of the page, each with its cursor.",
   nodes: "The same without cursors.",
+  totalCount: "Entries in all; counted only when asked for.",
   pageInfo: "Where the page ends, and whether there are more.",
   node: "The entry itself.",
   cursor: "Place of the entry in the list.",
@@ -54,6 +56,8 @@ export function connectionTo<T extends object>(name: string, node: TypeClass<T>)
     @Field(() => [edge], { description: ABOUT_PAGE.edges }) edges!: InstanceType<typeof edge>[];
     @Field(() => [node], { description: ABOUT_PAGE.nodes }) nodes!: T[];
     @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
+    @Field(() => Int, { description: ABOUT_PAGE.totalCount })
+    totalCount!: number | (() => Promise<number>);
   }
   return Connection;
 }
@@ -102,7 +106,7 @@ export function pageOf<T>(
   after: string | undefined,
   previous = after !== undefined,
 ): { edges: { node: T; cursor: string }[]; nodes: T[]; pageInfo: PageInfo } {
-  const edges = nodes.map((node, index) => ({ node, cursor: cursors[index]! }));
+  const edges = pairs(nodes, cursors).map(([node, cursor]) => ({ node, cursor }));
   return {
     edges,
     nodes,

@@ -170,7 +170,7 @@ const texts = (value: JsonValue | undefined): string[] =>
 
 /** Characters of all texts of a list: it is never null, so one that is longer would end the answer. */
 const MAX_CHARACTERS = 64 * 2 ** 10;
-const TRUNCATION_NOTE = ", the first 65,536 characters of them; the document has all";
+const TRUNCATION_NOTE = ", up to 65,536 characters; the document has all";
 /** The first of the texts, while they are short enough together. */
 function within(texts: string[]): string[] {
   let length = 0;
@@ -322,15 +322,19 @@ export const creatorOf = (
   ark: string | undefined,
 ): Creator => ({ id, name, record: (_args, context) => storedNode(ark, context) });
 /** What `node(id)` finds beside records, recognized by a member that only it has. */
-const OTHER_NODES = { submissionUUID: "Submission", usedAt: "AccessToken" };
+const OTHER_NODES = {
+  submissionUUID: "Submission",
+  usedAt: "AccessToken",
+  signedInAt: "Account",
+};
 
 /** An object with an identifier that `node(id)` finds. */
 @InterfaceType("Node", {
-  description: "Anything with an identifier: a record, a submission, an access token.",
+  description: "A record, a submission, an access token or an account.",
   resolveType: (value: object) =>
     value instanceof RecordNode
       ? value.typeName
-      : Object.entries(OTHER_NODES).find(([member]) => member in value)![1],
+      : Object.entries(OTHER_NODES).find(([member]) => member in value)?.[1],
 })
 export abstract class Node {
   @Field(() => ID, { description: "Of a record its ARK, as stored." })
@@ -375,7 +379,7 @@ export abstract class RecordNode extends Node {
   get kind(): KindName | null {
     return this.stored?.kind ?? null;
   }
-  @Field(() => [String], { description: `Types the record states${TRUNCATION_NOTE}.` })
+  @Field(() => [String], { description: `Types it states${TRUNCATION_NOTE}.` })
   get types(): string[] {
     return within([...texts(this.shown["@type"]), ...texts(this.shown["metadataType"])]);
   }
@@ -502,10 +506,7 @@ export abstract class HasContent {
   description: "A page of records of any kind.",
   simpleResolvers: true,
 })
-export class RecordConnection extends connectionTo("Record", RecordNode) {
-  @Field(() => Int, { description: "Records in all; counted only when asked for." })
-  totalCount!: number | (() => Promise<number>);
-}
+export class RecordConnection extends connectionTo("Record", RecordNode) {}
 
 /** Fields every record has by the interface, and names that GraphQL does not allow. */
 const GIVEN = new Set([
@@ -523,7 +524,7 @@ const hiddenField = (name: string, field: ModelField): boolean =>
   name.startsWith("@") || GIVEN.has(name) || field.secret === true || field.private === true;
 
 /** GraphQL type of a declared field. */
-export function scalarOf(field: ModelField): () => unknown {
+function scalarOf(field: ModelField): () => unknown {
   switch (field.json) {
     case "string":
       return () => String;
@@ -612,12 +613,7 @@ export const CONNECTION_TYPES = Object.fromEntries(
       description: "A page of a list; go on with after: pageInfo.endCursor.",
       simpleResolvers: true,
     })
-    class KindConnection extends connectionTo(typeName, NODE_TYPES[name]) {
-      @Field(() => Int, {
-        description: "Records in all, by the filter; counted only when asked for.",
-      })
-      totalCount!: number;
-    }
+    class KindConnection extends connectionTo(typeName, NODE_TYPES[name]) {}
     return [name, KindConnection];
   }),
 ) as Record<KindName, new () => object>;

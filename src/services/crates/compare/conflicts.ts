@@ -1,5 +1,5 @@
 /** Identifiers that a crate cannot use and records that it cannot write, with the reasons. */
-import { arkKey, claimableArk, looksLikeArk } from "../../../identifiers/ark.js";
+import { arkKey, claimableArk, codePointName, looksLikeArk } from "../../../identifiers/ark.js";
 import { type KindName, withArticle } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import type { RecordStore, StoredRecord } from "../../../storage/records/port.js";
@@ -171,9 +171,4 @@ export class NewIdentifiers {
 
 /** Invisible characters are shown by number, so that a message is not itself misleading. */
 const shown = (ark: string): string =>
-  quoted(
-    ark.replace(
-      /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Z}]/gu,
-      (character) => `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`,
-    ),
-  );
+  quoted(ark.replace(/[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\p{Z}]/gu, codePointName));

@@ -5,6 +5,7 @@ import { step } from "../../../model/json/pointer.js";
 import type { ExchangedColumn } from "../../../tabular/interchange/exchange.js";
 import { type Findings, objectFrom, quoted } from "../findings.js";
 import { ABSOLUTE, type Converted, CrateGraph, defined, textOf } from "./graph.js";
+import { getOrInsert } from "../../../get-or-insert.js";
 
 /** `http://mlcommons.org/croissant/1.1`, and the terms of the vocabulary. */
 export const CROISSANT = /^https?:\/\/mlcommons\.org\/croissant\//;
@@ -273,11 +274,8 @@ class Croissant {
       );
       if (!schema) continue;
       if (table.sources.size === 0) this.#graph.parts.push(schema);
-      for (const source of table.sources) {
-        const known = bySource.get(source);
-        if (known) known.push(schema);
-        else bySource.set(source, [schema]);
-      }
+      for (const source of table.sources)
+        getOrInsert(bySource, source, (): JsonObject[] => []).push(schema);
     }
     return bySource;
   }

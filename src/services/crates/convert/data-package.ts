@@ -199,6 +199,7 @@ class DataPackage {
           description: table.description,
           separator: table.separator,
           header: table.header,
+          ...(table.keys as unknown as JsonObject),
         }),
         table.properties as unknown as JsonObject,
       );

@@ -189,8 +189,8 @@ class FileStatements {
     const byUrl: DescribedFile[] = [];
     for (const file of files) {
       const own = file.stated.find(({ url }) => url === null);
-      if (own === undefined || !this.#take(file, own, paths, into)) byUrl.push(file);
-      else relative.set(file.ark, { base: file.base, id: relativeId(own.suffix!) });
+      if (own?.suffix === undefined || !this.#take(file, own, paths, into)) byUrl.push(file);
+      else relative.set(file.ark, { base: file.base, id: relativeId(own.suffix) });
     }
     for (const file of byUrl) {
       const found = file.stated.some(
@@ -329,7 +329,7 @@ export async function crateArchive(
   await layout.placeMetadata(deps, innerCrates);
   layout.placeFiles();
   const names = layout.rootNames(whole);
-  const inner = [...innerCrates].map(([ark, crate]) => layout.innerMetadata(ark, crate, names));
+  const inner = layout.innerMetadata(names);
   const { paths, members, statements, metadata } = layout;
   // The last name that is taken: a file of the crate comes before a page of the registry.
   const hasPage = paths.take(PREVIEW_PAGE) === undefined || contents.hasPage;
@@ -376,7 +376,7 @@ class CrateContents {
   /** Crates whose metadata file has an entity. */
   readonly withDescriptor = new Set<string>();
   /** Records of folders. */
-  readonly folders: string[] = [];
+  readonly folders: { ark: string; suffix: string }[] = [];
   hasPage = false;
 
   readonly #crates = new Map<string, InnerCrate>();
@@ -419,7 +419,8 @@ class CrateContents {
     const { ark, kind } = record;
     const root = this.#root.ark;
     if (ark === `${root}/${PREVIEW_PAGE}`) this.hasPage = true;
-    if (kind === "dataset" && suffixOf(ark, root) !== undefined) this.folders.push(ark);
+    const suffix = suffixOf(ark, root);
+    if (kind === "dataset" && suffix !== undefined) this.folders.push({ ark, suffix });
     const crate = describedCrate(ark);
     if (crate !== undefined && kind === "entity") this.withDescriptor.add(crate);
     if (kind === "rocrate" && ark !== root)
@@ -429,7 +430,8 @@ class CrateContents {
         isEvident: typeNames(document, document["@context"]).includes("ROCrate"),
       });
     const uri = entityUri(record, document);
-    if (uri !== undefined) this.uris.push({ ark, base: record.crate!, uri });
+    if (uri !== undefined && record.crate !== null)
+      this.uris.push({ ark, base: record.crate, uri });
   }
 
   /** What the caller may not read: its metadata is in the archive, its bytes are not. */
@@ -461,6 +463,15 @@ class CrateContents {
   }
 }
 
+/** The metadata file of a crate within the crate. */
+interface PlacedMetadata {
+  crate: InnerCrate;
+  path: string;
+  own: AsWritten | undefined;
+  /** Present where the file has the path that the crate had. */
+  place?: CratePlace;
+}
+
 /** The places of metadata files, files and folders in an archive, and their names in metadata. */
 class ArchiveLayout {
   readonly paths: MemberPaths;
@@ -475,9 +486,7 @@ class ArchiveLayout {
   readonly #places: ReadonlyMap<string, CratePlace>;
   /** Folders of the crates that are registered by themselves. */
   #linked: ReadonlyMap<string, string> = new Map();
-  readonly #metadataFiles = new Map<string, { path: string; own: AsWritten | undefined }>();
-  /** The crates whose metadata file has the path that the crate had. */
-  readonly #inPlace = new Map<string, CratePlace>();
+  readonly #metadataFiles = new Map<string, PlacedMetadata>();
   /** Identifiers of files and folders as relative paths below their crates. */
   readonly #relative = new Map<string, RelativeId>();
 
@@ -505,20 +514,19 @@ class ArchiveLayout {
     inner: ReadonlyMap<string, InnerCrate>,
   ): Promise<void> {
     this.#linked = await linkedFolders(deps, this.#places, this.paths);
-    for (const [ark, { record }] of inner) {
+    for (const [ark, crate] of inner) {
       const place = this.#places.get(ark);
       const own =
-        place && (await asWritten(deps, record, { base: place.base, folder: place.path }));
+        place && (await asWritten(deps, crate.record, { base: place.base, folder: place.path }));
       const folder = place && (this.#linked.get(place.base) ?? "") + place.path;
       const name = bareId(own?.descriptor ?? DESCRIPTOR);
       const path = this.paths.takeMetadata(
         folder === undefined || folder === "" ? `crates/${nameOf(ark)}` : folder.slice(0, -1),
         name,
       );
-      this.#metadataFiles.set(ark, { path, own });
-      if (!place || path !== `${folder ?? ""}${name}`) continue;
-      this.#inPlace.set(ark, place);
-      if (ark === `${place.base}/${withoutLast(place.within, "/")}`)
+      const isInPlace = place !== undefined && path === `${folder ?? ""}${name}`;
+      this.#metadataFiles.set(ark, { crate, path, own, ...(isInPlace && { place }) });
+      if (isInPlace && ark === `${place.base}/${withoutLast(place.within, "/")}`)
         this.#relative.set(ark, { base: place.base, id: relativeId(place.within) });
     }
   }
@@ -526,12 +534,10 @@ class ArchiveLayout {
   /** Takes the paths of the files, then those of the folders that hold some. */
   placeFiles(): void {
     const { described, undescribed, folders } = this.#contents;
-    const files = [...this.#inPlace]
-      .map(([ark, { base, path }]) => ({
-        base,
-        path,
-        ids: this.#metadataFiles.get(ark)?.own?.ids,
-      }))
+    const files = [...this.#metadataFiles.values()]
+      .flatMap(({ own, place }) =>
+        place ? [{ base: place.base, path: place.path, ids: own?.ids }] : [],
+      )
       .toSorted((a, b) => b.path.length - a.path.length);
     const root = this.#root.ark;
     this.statements.place(
@@ -557,11 +563,9 @@ class ArchiveLayout {
       const path = this.paths.take(object.name) ?? this.paths.place(object.name);
       this.members.push({ path, at, object });
     }
-    for (const ark of folders) {
-      const suffix = suffixOf(ark, root)!;
+    for (const { ark, suffix } of folders)
       if (!this.#relative.has(ark) && this.paths.hasFolder(decoded(suffix)))
         this.#relative.set(ark, { base: root, id: `${relativeId(suffix)}/` });
-    }
   }
 
   /** The `@id`s of entities in the metadata file of the root. */
@@ -579,12 +583,18 @@ class ArchiveLayout {
   }
 
   /**
-   * The metadata file of a crate within the crate.
-   * @param rootNames gets the name of its descriptor in the metadata file of the root
+   * The metadata files of the crates within the crate.
+   * @param rootNames gets the names of their descriptors in the metadata file of the root
    */
-  innerMetadata(ark: string, crate: InnerCrate, rootNames: Map<string, string>): InnerMetadata {
-    const { path, own } = this.#metadataFiles.get(ark)!;
-    const place = this.#inPlace.get(ark);
+  innerMetadata(rootNames: Map<string, string>): InnerMetadata[] {
+    return [...this.#metadataFiles].map(([ark, file]) => this.#innerMetadata(ark, file, rootNames));
+  }
+
+  #innerMetadata(
+    ark: string,
+    { path, own, place, crate }: PlacedMetadata,
+    rootNames: Map<string, string>,
+  ): InnerMetadata {
     if (!place) rootNames.delete(descriptorArk(ark));
     // A path with other characters can be written in several ways; the ARK cannot.
     if (this.#contents.withDescriptor.has(ark) && PLAIN.test(path))
@@ -609,8 +619,8 @@ class ArchiveLayout {
 
   /** Names the metadata files below a folder of a crate. */
   #addDeeperDescriptors(names: Map<string, string>, base: string, folder: string): void {
-    for (const [ark, { path }] of this.#metadataFiles)
-      if (this.#inPlace.get(ark)?.base === base && path.startsWith(folder) && PLAIN.test(path))
+    for (const [ark, { path, place }] of this.#metadataFiles)
+      if (place?.base === base && path.startsWith(folder) && PLAIN.test(path))
         addTo(names, descriptorArk(ark), path.slice(folder.length));
   }
 }
@@ -638,7 +648,8 @@ async function linkedFolders(
   const folderOf = (ark: string, inside: readonly string[]): string => {
     const known = folders.get(ark);
     if (known !== undefined) return known;
-    const around = linked.find((other) => !inside.includes(other) && uses.get(other)!.has(ark));
+    const [around] =
+      [...uses].find(([other, used]) => !inside.includes(other) && used.has(ark)) ?? [];
     const outer = around === undefined ? "" : folderOf(around, [...inside, around]);
     const folder = `${paths.takeFolder(outer, nameOf(ark))}/`;
     folders.set(ark, folder);
@@ -770,7 +781,7 @@ async function surveyFiles(
       const document = parseDocument(record.document);
       for (const ark of origins.of(record)) {
         const statement = origins.statement(record, document, ark);
-        byCrate.get(ark)!.survey.add(record, statement, document);
+        byCrate.get(ark)?.survey.add(record, statement, document);
       }
     }
   }

@@ -10,7 +10,7 @@ import { step } from "../../../model/json/pointer.js";
 import { GraphScanner } from "../../../model/json/scan.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
 import type { Deps } from "../../deps.js";
-import { Findings } from "../findings.js";
+import { Findings, pick } from "../findings.js";
 import { type IdScope, scopeOf } from "../identifiers/identify.js";
 import {
   type CrateDescription,
@@ -21,7 +21,7 @@ import {
 import { describe } from "../metadata.js";
 
 /** Numbers whose digits a double does not keep, such as `3.0`, by JSON pointer. */
-export type WrittenNumbers = ReadonlyMap<string, string>;
+type WrittenNumbers = ReadonlyMap<string, string>;
 
 export interface AsWritten {
   /** `@id`s by the identifiers that they have in the registry. */
@@ -123,9 +123,7 @@ async function byIdentifier(
 
 /** The parts of an entity that decide what it is called. */
 function outlineOf(value: JsonObject): JsonObject {
-  const outline: JsonObject = {};
-  for (const key of ["@id", "@type", "about", "schema:about", "conformsTo"])
-    if (Object.hasOwn(value, key)) outline[key] = value[key]!;
+  const outline = pick(value, ["@id", "@type", "about", "schema:about", "conformsTo"]);
   const inside = embeddedEntities({ id: "", pointer: "", value });
   if (inside.length > 0)
     outline["@included"] = inside.map(({ id }): JsonObject => ({ "@id": id, "@type": "Thing" }));
@@ -165,7 +163,7 @@ const NUMBER = /[:[,]\s*(-?\d[\d.eE+-]*)/g;
 const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],]|[a-z]+/g;
 
 /** Numbers that are written otherwise than their values, by pointer. The text is valid JSON. */
-export function numbersIn(text: string): Map<string, string> {
+function numbersIn(text: string): Map<string, string> {
   const found = new Map<string, string>();
   if (![...text.matchAll(NUMBER)].some(([, lexeme]) => isOddly(lexeme!))) return found;
   /** Of each open object the key that is being read, of each open array the index. */

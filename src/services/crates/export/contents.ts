@@ -56,9 +56,10 @@ export function statedPaths(ark: string, document: JsonObject, crate: string): S
     ...pathsIn(otherContentUrls(document)),
   ];
   const path = pathInArk(ark, crate);
-  return path === undefined
+  const suffix = suffixOf(ark, crate);
+  return path === undefined || suffix === undefined
     ? sources
-    : [{ path, suffix: suffixOf(ark, crate)!, url: null }, ...sources];
+    : [{ path, suffix, url: null }, ...sources];
 }
 
 /** A stored file of a crate. */
@@ -108,7 +109,14 @@ export async function crateFiles(
   }
   const shown = found.slice(0, limit);
   const items = await described(deps, root.ark, shown, caller);
-  return found.length > limit ? { items, next: shown.at(-1)!.position } : { items };
+  const last = found.length > limit ? shown.at(-1) : undefined;
+  return last ? { items, next: last.position } : { items };
+}
+
+/** How many files {@link crateFiles} lists in all. @throws as it does */
+export async function countCrateFiles(deps: Deps, ark: Ark, minSize = 0): Promise<number> {
+  const tree = await treeOf(deps, await findLive(deps, ark, "rocrate"));
+  return tree.filter(({ file }) => file.size >= minSize).length;
 }
 
 /** The records of the files, one read for all of them. */
@@ -169,6 +177,8 @@ export interface Folder {
   size: number;
   /** Folders first, then files, each by name. */
   items: FolderEntry[];
+  /** Entries in all pages. */
+  entryCount: number;
   next?: string;
 }
 
@@ -210,14 +220,15 @@ export async function crateFolder(
   if (fileCount === 0 && inside !== "")
     throw new ServiceError("NOT_FOUND", `The crate has no folder ${JSON.stringify(inside)}.`);
   const start = after === undefined ? "" : positionIn(after);
-  const order = [...entries.keys()].filter((position) => position > start).sort();
+  const order = [...entries]
+    .filter(([position]) => position > start)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
   const shown = order.slice(0, limit);
-  const files = shown.flatMap((position) => entries.get(position)!.file ?? []);
+  const files = shown.flatMap(([, { file }]) => file ?? []);
   const facts = new Map(
     (await described(deps, root.ark, files, caller)).map((file) => [file.position, file]),
   );
-  const items = shown.flatMap((position): FolderEntry[] => {
-    const { file, ...counts } = entries.get(position)!;
+  const items = shown.flatMap(([position, { file, ...counts }]): FolderEntry[] => {
     const known = file && facts.get(file.position);
     // Deleted between the two reads.
     if (file && !known) return [];
@@ -230,7 +241,8 @@ export async function crateFolder(
     fileCount,
     size,
     items,
-    ...(order.length > shown.length && { next: cursorOf(shown.at(-1) ?? start) }),
+    entryCount: entries.size,
+    ...(order.length > shown.length && { next: cursorOf(shown.at(-1)?.[0] ?? start) }),
   };
 }
 

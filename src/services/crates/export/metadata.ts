@@ -8,7 +8,7 @@ import { FALLBACK_VOCABULARY, oneSpelling } from "../../../rdf/terms.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import type { Deps } from "../../deps.js";
 import { parseDocument } from "../../records/view.js";
-import { objectFrom } from "../findings.js";
+import { objectFrom, pick } from "../findings.js";
 import { mergeEntities } from "../identifiers/rewrite.js";
 import {
   DESCRIPTOR,
@@ -21,6 +21,7 @@ import {
 import { ADDED_TERMS, withoutNames } from "../records/document.js";
 import { type AsWritten, textOf } from "./as-written.js";
 import { crateRecords } from "../../records/of-crate.js";
+import { getOrInsert } from "../../../get-or-insert.js";
 
 /** Most nested prefixes; more is a loop. */
 const DEEPEST = 5;
@@ -48,9 +49,7 @@ export class TermMeanings {
   }
 
   of(term: string): string {
-    let meaning = this.#known.get(term);
-    if (meaning === undefined) this.#known.set(term, (meaning = this.#define(term, 0)));
-    return meaning;
+    return getOrInsert(this.#known, term, () => this.#define(term, 0));
   }
 
   /** Whether the context itself defines the term; a vocabulary does not count. */
@@ -182,9 +181,9 @@ function madeContext(root: JsonValue | undefined): { context: JsonValue; conform
   const isWhole =
     version !== undefined ||
     (parts.length === 1 && isObject(only) && typeof only["@vocab"] === "string");
-  const all = isWhole ? parts : [`${SPECIFICATION}${VERSION}/context`, ...parts];
+  const whole = parts.length === 1 && only !== undefined ? only : parts;
   return {
-    context: all.length === 1 ? all[0]! : all,
+    context: isWhole ? whole : [`${SPECIFICATION}${VERSION}/context`, ...parts],
     conformsTo: SPECIFICATION + (version ?? VERSION),
   };
 }
@@ -204,13 +203,12 @@ interface Used {
 }
 
 /** The contexts of the records of a crate, each with the terms that are used under it. */
-export class UsedContexts {
+class UsedContexts {
   readonly #all = new Map<string, Used>();
 
   add({ "@context": context, ...claimed }: JsonObject): void {
     const key = keyOf(context);
-    let used = this.#all.get(key);
-    if (!used) this.#all.set(key, (used = { context, terms: new Set() }));
+    const used = getOrInsert(this.#all, key, () => ({ context, terms: new Set<string>() }));
     termsIn(claimed, used.terms);
   }
 
@@ -224,7 +222,7 @@ export class UsedContexts {
  * that it does not explain and that all records using them define alike. An entity whose terms have
  * another meaning under it has its own context.
  */
-export class CrateContext {
+class CrateContext {
   readonly whole: JsonValue | undefined;
   /** The context of the metadata file, before the registry added terms. */
   readonly given: JsonValue | undefined;
@@ -270,8 +268,9 @@ export class CrateContext {
         parts.length > shared.length &&
         shared.every((part, index) => isDeepStrictEqual(part, parts[index]));
       const own = parts.slice(shared.length);
+      const [first] = own;
       if (goesOn && meansAlike(entity, context, [...listOf(this.whole), ...own]))
-        return own.length === 1 ? own[0]! : own;
+        return own.length === 1 ? first : own;
     }
     return parts.length === 0 ? null : [null, ...parts];
   }
@@ -491,9 +490,7 @@ class Writer {
     if (Array.isArray(value)) return value.map((item) => this.value(key, item));
     if (!isObject(value) || Object.hasOwn(value, "@value"))
       return key === "@id" && typeof value === "string" ? (this.#paths.get(value) ?? value) : value;
-    const entries = this.#outdated?.has(value)
-      ? [["@id", value["@id"]!] as const]
-      : Object.entries(value);
+    const entries = Object.entries(this.#outdated?.has(value) ? pick(value, ["@id"]) : value);
     return objectFrom(
       entries.map(([name, inner]): [string, JsonValue] => [name, this.value(name, inner)]),
     );
@@ -579,10 +576,8 @@ async function summariesOf(
     if (!record || record.tombstone) continue;
     const document = parseDocument(record.document);
     const names = Object.keys(said).filter((name) => Object.hasOwn(document, name));
-    const among = (all: JsonObject): JsonObject =>
-      objectFrom(names.map((name): [string, JsonValue] => [name, all[name]!]));
     const id = entityUrl(record, document) ?? ark;
-    summaries.set(ark, { id, outer: among(said), own: among(document) });
+    summaries.set(ark, { id, outer: pick(said, names), own: pick(document, names) });
   }
   return summaries;
 }
@@ -654,7 +649,7 @@ export async function surveyCrate(
  * @param root ARK of the crate
  * @param id the crate's name in its metadata
  */
-export function descriptorEntity(
+function descriptorEntity(
   root: string,
   { descriptor, conformsTo }: Pick<CrateSurvey, "descriptor" | "conformsTo">,
   names: EntityNames,
@@ -845,11 +840,8 @@ class StatedInside {
 
   /** @param outdated is not written */
   add(document: JsonObject, outdated: ReadonlySet<JsonObject> | undefined): void {
-    for (const part of entitiesInside(document, outdated)) {
-      const parts = this.#parts.get(part.id);
-      if (parts) parts.push(part);
-      else this.#parts.set(part.id, [part]);
-    }
+    for (const part of entitiesInside(document, outdated))
+      getOrInsert(this.#parts, part.id, (): EntityInside[] => []).push(part);
   }
 
   /**
@@ -915,9 +907,10 @@ async function outdatedIn(
   { known }: EntityNames,
   documentOf: DocumentOf,
 ): Promise<ReadonlySet<JsonObject> | undefined> {
-  const inside = entitiesInside(document).flatMap(({ id, value }) =>
-    known.has(id) ? [{ ark: known.get(id)!, value }] : [],
-  );
+  const inside = entitiesInside(document).flatMap(({ id, value }) => {
+    const ark = known.get(id);
+    return ark === undefined ? [] : [{ ark, value }];
+  });
   if (inside.length === 0) return undefined;
   const outdated = new Set<JsonObject>();
   for (let start = 0; start < inside.length; start += COMPARED) {

@@ -2,14 +2,16 @@ import { buffer } from "node:stream/consumers";
 import { isDeepStrictEqual } from "node:util";
 import { eventLoop } from "../../../event-loop-budget.js";
 import { ServiceError } from "../../../errors.js";
+import { getOrInsert } from "../../../get-or-insert.js";
 import { EntityIds } from "../../../identifiers/entity-ids.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { isObject, listOf } from "../../../model/field.js";
+import { ownValue } from "../../../own.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
 import type { Deps } from "../../deps.js";
 import { Findings, objectFrom } from "../findings.js";
-import { type IdentifiedEntity, identify } from "../identifiers/identify.js";
-import { mergeEntities, Rewriter } from "../identifiers/rewrite.js";
+import { type IdScope, identify, type Part } from "../identifiers/identify.js";
+import { mergeEntities, type Rewriter, rewriterOf } from "../identifiers/rewrite.js";
 import type { CrateDescription } from "../layout.js";
 import { describe } from "../metadata.js";
 import { decoded, suffixOf } from "./contents.js";
@@ -95,8 +97,8 @@ export class Origins {
     const written = [...files].flatMap(([file, stated]): [string, Stated][] =>
       stated && this.#isWritten(file) && !(isLinked && file === this.#root) ? [[file, stated]] : [],
     );
-    if (written.length < 2) return document;
-    const [deepest] = written[0]!;
+    const [deepest] = written[0] ?? [];
+    if (deepest === undefined || written.length < 2) return document;
     const entries = Object.entries(document).flatMap(([name, value]): [string, JsonValue][] => {
       if (name === "@id") return [[name, value]];
       if (name === "@context") return [];
@@ -120,7 +122,7 @@ export class Origins {
     const came = [...shared, ...own].flatMap(listOf);
     const now = listOf(stored);
     if (!came.every((part, index) => isDeepStrictEqual(part, now[index]))) return stored;
-    const here = files.find(([file]) => file === crate)![1].own;
+    const here = files.flatMap(([file, stated]) => (file === crate ? stated.own : []));
     return oneOrList([
       ...listOf(this.contextOf(crate)),
       ...here.flatMap(listOf),
@@ -138,32 +140,33 @@ function partOf(
   crate: string,
   deepest: string,
 ): JsonValue | undefined {
-  const stating = files.filter(([, stated]) => Object.hasOwn(stated.value, name));
-  if (stating.length === 0) return crate === deepest ? value : undefined;
-  if (stating.length === 1) return crate === stating[0]![0] ? value : undefined;
-  const parts = new Map(stating.map(([file, stated]) => [file, stated.value[name]!]));
+  const parts = new Map<string, JsonValue>();
+  for (const [file, stated] of files) {
+    const part = ownValue(stated.value, name);
+    if (part !== undefined) parts.set(file, part);
+  }
+  const [first = deepest] = parts.keys();
+  if (parts.size < 2) return crate === first ? value : undefined;
   const now = textsOf([value]);
   const came = textsOf(parts.values());
-  const among = (file: string): JsonValue | undefined => {
-    const part = parts.get(file)!;
+  const among = (file: string, part: JsonValue): JsonValue | undefined => {
     const still = listOf(part).filter((item) => now.has(JSON.stringify(item)));
     // Stated since: in one file.
     const since =
-      file === stating[0]![0]
-        ? listOf(value).filter((item) => !came.has(JSON.stringify(item)))
-        : [];
+      file === first ? listOf(value).filter((item) => !came.has(JSON.stringify(item))) : [];
     if (since.length === 0 && still.length === listOf(part).length) return part;
     const values = [...still, ...since];
     return values.length === 0 ? undefined : !Array.isArray(part) ? oneOrList(values) : values;
   };
-  const all = stating.flatMap(([file]) => {
-    const own = among(file);
-    return own === undefined ? [] : [{ v: own }];
-  });
+  const own = new Map<string, JsonValue>();
+  for (const [file, part] of parts) {
+    const left = among(file, part);
+    if (left !== undefined) own.set(file, left);
+  }
   // An upload unites the values again, and they would have another order.
-  if (all.length === 0 || !isDeepStrictEqual(mergeEntities(all)["v"], value))
-    return crate === stating[0]![0] ? value : undefined;
-  return parts.has(crate) ? among(crate) : undefined;
+  const united = mergeEntities([...own.values()].map((v) => ({ v })))["v"];
+  if (!isDeepStrictEqual(united, value)) return crate === first ? value : undefined;
+  return own.get(crate);
 }
 
 const textsOf = (values: Iterable<JsonValue>): ReadonlySet<string> =>
@@ -240,27 +243,27 @@ export async function readOrigins(
     if (description) descriptions.push({ crate, description });
     else if (crate === root.ark) break;
   }
-  if (descriptions.length > 0) {
-    const depth = (folder: string): number => folder.split("/").length;
-    descriptions.sort((a, b) => depth(a.description.folder) - depth(b.description.folder));
-    for (const { crate, description } of descriptions) contexts.set(crate, description.context);
-    const crateOf = new Map(descriptions.map(({ crate, description }) => [description, crate]));
+  const depth = (folder: string): number => folder.split("/").length;
+  descriptions.sort((a, b) => depth(a.description.folder) - depth(b.description.folder));
+  for (const { crate, description } of descriptions) contexts.set(crate, description.context);
+  const crateOf = new Map(descriptions.map(({ crate, description }) => [description, crate]));
+  const [outermost, ...deeper] = descriptions.map(({ description }) => description);
+  if (outermost) {
     const registered = new Map(
       [...inner].map(([ark, { crate }]) => [ark, { ark, alone: crate === null }]),
     );
     const identified = identify(
-      descriptions.map(({ description }) => description),
+      [outermost, ...deeper],
       { naan: "99999", acceptedNaans: "*", crate: root.ark, registered },
       new Findings(),
     );
-    const rewriters = new Map<IdentifiedEntity["parts"][number]["scope"], Rewriter>();
+    const rewriters = new Map<IdScope, Rewriter>();
     for (const [index, { ark, parts }] of identified.entries()) {
       if (index % 1000 === 999) await eventLoop.nextTurn();
-      const byFile = new Map<string, typeof parts>();
+      const byFile = new Map<string, Part[]>();
       for (const part of parts) {
-        const crate = crateOf.get(part.scope.description)!;
-        byFile.set(crate, [...(byFile.get(crate) ?? []), part]);
-        if (!rewriters.has(part.scope)) rewriters.set(part.scope, new Rewriter(part.scope));
+        const crate = crateOf.get(part.scope.description);
+        if (crate !== undefined) getOrInsert(byFile, crate, (): Part[] => []).push(part);
       }
       files.set(
         ark,
@@ -273,7 +276,7 @@ export async function readOrigins(
                   value: mergeEntities(
                     own.map(({ scope, entity }) => {
                       const { "@context": _context, ...value } = entity.value;
-                      return rewriters.get(scope)!.entity(value, ark).document;
+                      return rewriterOf(rewriters, scope).entity(value, ark).document;
                     }),
                   ),
                   own: distinct(own.map(({ entity }) => entity.value["@context"])),

@@ -326,7 +326,8 @@ export class FileTree {
   alike(path: string): string | undefined {
     const nameOf = (text: string): string => text.slice(text.lastIndexOf("/") + 1);
     this.#byName ??= new Map(this.files.map((file) => [nameOf(file.path), file.path]));
-    return this.#byName.get(nameOf(spellings(path)[0]!));
+    const [bare = path] = spellings(path);
+    return this.#byName.get(nameOf(bare));
   }
 
   /**

@@ -233,12 +233,13 @@ async function eachOf<T>(
   atATime: number,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
-  let next = 0;
+  const left = items.values();
   let failed: { error: unknown } | undefined;
   const worker = async () => {
-    while (next < items.length && !failed) {
+    for (const item of left) {
+      if (failed) return;
       try {
-        await work(items[next++]!);
+        await work(item);
       } catch (error) {
         failed ??= { error };
       }

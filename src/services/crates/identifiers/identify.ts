@@ -6,6 +6,7 @@ import { referencesIn } from "../../../model/field.js";
 import { type Findings, quoted } from "../findings.js";
 import {
   type CrateDescription,
+  type CrateDescriptions,
   type CrateEntity,
   DESCRIPTOR,
   describedCrate,
@@ -111,7 +112,7 @@ export const partPlace = ({ scope, entity }: Part): { file: string; pointer: str
 });
 /** Where the first statement about an entity is. */
 export const placeOf = ({ parts }: IdentifiedEntity): { file: string; pointer: string } =>
-  partPlace(parts[0]!);
+  partPlace(parts[0]);
 
 /** An entity of the crate under its new identifier, with all statements about it. */
 export interface IdentifiedEntity {
@@ -124,7 +125,7 @@ export interface IdentifiedEntity {
   kept: boolean;
   role: "root" | "nestedRoot" | "descriptor" | "member";
   /** Deepest nested crate first. */
-  parts: Part[];
+  parts: [Part, ...Part[]];
 }
 
 /**
@@ -133,11 +134,11 @@ export interface IdentifiedEntity {
  * @param descriptions the crate's own first
  */
 export function identify(
-  descriptions: readonly CrateDescription[],
+  descriptions: CrateDescriptions,
   settings: IdentifySettings,
   findings: Findings,
 ): IdentifiedEntity[] {
-  const [crate] = descriptions as [CrateDescription, ...CrateDescription[]];
+  const [crate] = descriptions;
   refuseOtherCrate(crate, settings, findings);
   const scopes = scopesOf(descriptions, settings);
   const entities = new Map<string, IdentifiedEntity>();
@@ -187,16 +188,15 @@ function refuseOtherCrate(
 }
 
 /** What `@id`s mean in each metadata file, the crate's own first. */
-function scopesOf(
-  descriptions: readonly CrateDescription[],
-  settings: IdentifySettings,
-): IdScope[] {
-  const [crate] = descriptions as [CrateDescription, ...CrateDescription[]];
+function scopesOf(descriptions: CrateDescriptions, settings: IdentifySettings): IdScope[] {
+  const [crate] = descriptions;
   const own = crateId(crate, settings);
   const ids = new EntityIds(own.ark);
-  const bases = basesOf(descriptions, { folder: crate.folder, ids }, settings);
+  const outermost: Base = { folder: crate.folder, ids };
+  const bases = basesOf(descriptions, outermost, settings);
   const scopes = descriptions.map((description) => {
-    const base = bases.findLast((candidate) => description.folder.startsWith(candidate.folder))!;
+    const base =
+      bases.findLast((candidate) => description.folder.startsWith(candidate.folder)) ?? outermost;
     const folder = description.folder.slice(base.folder.length);
     const root = description === crate ? own : nestedRootId(base.ids, description, folder);
     return new IdScope(base.ids, description, folder, root, base.home);
@@ -233,7 +233,7 @@ function isUsable(
         `bidirectional character ${invisible}, which hides what it is; write the name without it.`,
       place,
     );
-  const naan = isStated(id, description) ? parseArk(id.ark)!.naan : undefined;
+  const naan = isStated(id, description) ? parseArk(id.ark)?.naan : undefined;
   if (naan !== undefined && !isAccepted(naan, acceptedNaans))
     findings.error(
       "NAAN_NOT_ACCEPTED",
@@ -258,16 +258,17 @@ const isStated = (id: UsableId, { ark }: CrateDescription): boolean =>
 function addPart(entities: Map<string, IdentifiedEntity>, id: UsableId, part: Part): void {
   const { scope, entity } = part;
   const known = entities.get(id.ark);
-  if (known) known.parts.push(part);
-  else
+  if (known) {
+    known.parts.push(part);
+    if (entity.descriptor) known.role = "descriptor";
+  } else
     entities.set(id.ark, {
       ark: id.ark,
       ...(id.rule === "url" ? { url: id.url } : isAbsoluteId(entity.id) ? { uri: entity.id } : {}),
       kept: isStated(id, scope.description),
-      role: "member",
+      role: entity.descriptor ? "descriptor" : "member",
       parts: [part],
     });
-  if (entity.descriptor) entities.get(id.ark)!.role = "descriptor";
 }
 
 /**
@@ -282,7 +283,7 @@ interface Base {
 
 /** Outermost first, as descriptions are. */
 function basesOf(
-  [, ...nested]: readonly CrateDescription[],
+  [, ...nested]: CrateDescriptions,
   crate: Base,
   { registered }: IdentifySettings,
 ): Base[] {

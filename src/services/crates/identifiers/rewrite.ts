@@ -1,10 +1,18 @@
+import { getOrInsert } from "../../../get-or-insert.js";
 import { parseArk } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { isObject, listOf } from "../../../model/field.js";
 import { typeNames } from "../../../model/kind.js";
 import { PROVENANCE } from "../../../model/provenance.js";
+import { ownValue } from "../../../own.js";
 import { type Findings, objectFrom, quoted } from "../findings.js";
-import { type CrateDescription, statedArk, SUMMARIZES, summaryOf } from "../layout.js";
+import {
+  type CrateDescription,
+  type CrateDescriptions,
+  statedArk,
+  SUMMARIZES,
+  summaryOf,
+} from "../layout.js";
 import {
   type IdentifiedEntity,
   type IdScope,
@@ -152,14 +160,18 @@ export class Rewriter {
   }
 }
 
+/** The rewriter of a metadata file. */
+export const rewriterOf = (rewriters: Map<IdScope, Rewriter>, scope: IdScope): Rewriter =>
+  getOrInsert(rewriters, scope, () => new Rewriter(scope));
+
 /**
  * Merges several statements with one identifier into one entity, as JSON-LD flattening does
  * (JSON-LD 1.1 API, section 7.2): values of a property are united, and equal values occur once. The
  * first statement's keys and values come first.
  */
-export function mergeEntities([first, ...rest]: readonly JsonObject[]): JsonObject {
-  if (rest.length === 0) return first!;
-  const merged = new Map(Object.entries(first!));
+export function mergeEntities([first = {}, ...rest]: readonly JsonObject[]): JsonObject {
+  if (rest.length === 0) return first;
+  const merged = new Map(Object.entries(first));
   const united = new Map<string, United>();
   // One pass: a hostile crate describes one entity a hundred thousand times.
   for (const next of rest) {
@@ -167,11 +179,7 @@ export function mergeEntities([first, ...rest]: readonly JsonObject[]): JsonObje
       if (key === "@id" || key === "@context") continue;
       const before = merged.get(key);
       if (before === undefined || before === null) merged.set(key, value);
-      else {
-        let values = united.get(key);
-        if (!values) united.set(key, (values = new United(before)));
-        values.add(value);
-      }
+      else getOrInsert(united, key, () => new United(before)).add(value);
     }
   }
   for (const [key, values] of united) merged.set(key, values.value());
@@ -217,10 +225,10 @@ class United {
  */
 export function separateSummaries(
   entities: readonly IdentifiedEntity[],
-  [outermost, ...nested]: readonly CrateDescription[],
+  [outermost, ...nested]: CrateDescriptions,
   registered: ReadonlyMap<string, RegisteredCrate>,
 ): void {
-  separateSummariesIn(outermost!, entities, registered);
+  separateSummariesIn(outermost, entities, registered);
   // A crate that was uploaded by itself has its own summaries of the crates within it.
   for (const description of nested)
     if (registered.get(statedArk(description) ?? "")?.alone === true)
@@ -245,14 +253,10 @@ function separateSummariesIn(
     for (const [index, part] of parts.entries()) {
       if (!own || part.scope !== descriptor.scope || part.entity.embedded) continue;
       const isReference = referenceFields(outermost.context);
-      const names = Object.entries(part.entity.value)
-        .filter(
-          ([name, value]) =>
-            !name.startsWith("@") &&
-            Object.hasOwn(own.entity.value, name) &&
-            contradict(value, own.entity.value[name]!, isReference(name)),
-        )
-        .map(([name]) => name);
+      const names = Object.entries(part.entity.value).flatMap(([name, value]) => {
+        const inner = name.startsWith("@") ? undefined : ownValue(own.entity.value, name);
+        return inner !== undefined && contradict(value, inner, isReference(name)) ? [name] : [];
+      });
       if (names.length === 0) continue;
       summaries.push(summaryOf(part.entity, names));
       const agreed = Object.entries(part.entity.value).filter(([name]) => !names.includes(name));
@@ -289,12 +293,12 @@ const MAX_NAMED = 5;
  * ARKs that may be registered crates: the roots of nested crates, and entities with the type of a
  * dataset or a crate.
  */
-export function crateCandidates([crate, ...nested]: readonly CrateDescription[]): string[] {
+export function crateCandidates(descriptions: CrateDescriptions): string[] {
   const candidates = new Set<string>();
-  for (const description of [crate!, ...nested]) {
+  for (const description of descriptions) {
     const { context, entities, root } = description;
     for (const entity of entities) {
-      const isNestedRoot = entity === root && root !== crate!.root;
+      const isNestedRoot = entity === root && root !== descriptions[0].root;
       const types = isNestedRoot ? [] : typeNames(entity.value, context, entity.value["@context"]);
       if (!isNestedRoot && !types.includes("ROCrate") && !types.includes("Dataset")) continue;
       const ark = isNestedRoot ? statedArk(description) : parseArk(entity.id)?.stored;
@@ -326,11 +330,12 @@ export function withOwnStatement(
   const authority = authorities.includes(entity.ark)
     ? entity.ark
     : authorities.find((crate) => crate !== undefined);
-  if (authority === undefined) return registered.has(entity.ark) ? named(entity, findings) : entity;
-  const parts = entity.parts.filter((part) => authorityOf(part) === authority);
+  const [first, ...others] = entity.parts.filter((part) => authorityOf(part) === authority);
+  if (authority === undefined || !first)
+    return registered.has(entity.ark) ? named(entity, findings) : entity;
+  const parts: IdentifiedEntity["parts"] = [first, ...others];
   const isCrate =
-    registered.has(entity.ark) ||
-    (entity.role === "nestedRoot" && parts[0]!.scope.home !== undefined);
+    registered.has(entity.ark) || (entity.role === "nestedRoot" && first.scope.home !== undefined);
   const differing = differingIn(
     parts,
     entity.parts.filter((part) => !parts.includes(part)),
@@ -380,4 +385,4 @@ function differingIn(own: readonly Part[], others: readonly Part[]): string[] {
 }
 
 /** Place in the surrounding crate that mentions it: in the shallowest metadata file. */
-const placeAround = ({ parts }: IdentifiedEntity) => partPlace(parts.at(-1)!);
+const placeAround = ({ parts }: IdentifiedEntity) => partPlace(parts.at(-1) ?? parts[0]);

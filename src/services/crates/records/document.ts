@@ -5,9 +5,9 @@ import type { KindName } from "../../../model/kind.js";
 import { bundledTerms } from "../../../rdf/contexts.js";
 import { contentUrlOf } from "../../records/stored-content.js";
 import type { StoredFile } from "../files/match-files.js";
-import { objectFrom } from "../findings.js";
+import { objectFrom, pick } from "../findings.js";
 import { type IdentifiedEntity, type IdScope } from "../identifiers/identify.js";
-import { mergeEntities, type Rewriter } from "../identifiers/rewrite.js";
+import { mergeEntities, type Rewriter, rewriterOf } from "../identifiers/rewrite.js";
 import { withAdded, withoutAdded } from "../layout.js";
 
 /**
@@ -31,12 +31,9 @@ function missingTerms(
   const parts = contexts.flatMap((context) => (context === null ? [null] : listOf(context)));
   // `null` takes back what stands before it (JSON-LD 1.1, section 4.1).
   const inForce = parts.slice(parts.lastIndexOf(null) + 1);
-  const missing = [...keys].filter(
-    (key) => Object.hasOwn(ADDED_TERMS, key) && !inForce.some((part) => defines(part, key)),
-  );
-  return missing.length === 0
-    ? undefined
-    : Object.fromEntries(missing.map((key) => [key, ADDED_TERMS[key]!]));
+  const missing = [...keys].filter((key) => !inForce.some((part) => defines(part, key)));
+  const terms = pick(ADDED_TERMS, missing);
+  return Object.keys(terms).length === 0 ? undefined : terms;
 }
 
 function defines(context: JsonValue, term: string): boolean {
@@ -62,21 +59,21 @@ interface CrateDocument {
 /** The statements about an entity, with the identifiers of this registry. */
 export function documentOf(
   entity: IdentifiedEntity,
-  rewriters: ReadonlyMap<IdScope, Rewriter>,
+  rewriters: Map<IdScope, Rewriter>,
 ): CrateDocument {
   const contexts = distinct(entity.parts.map(({ scope }) => scope.description.context));
   const own = distinct(entity.parts.map((part) => part.entity.value["@context"])).filter(
     (context) => !contexts.some((shared) => shared === context || same(shared, context)),
   );
   const statements = entity.parts.map(({ scope, entity: { value } }) =>
-    rewriters.get(scope)!.entity(value, entity.ark),
+    rewriterOf(rewriters, scope).entity(value, entity.ark),
   );
   const explainedBody = (stated: JsonObject): CrateDocument => {
     const { "@context": _context, ...claimed } = stated;
     const named = withNames(claimed, entity);
     return explained(
       oneOrList(contexts),
-      own.length === 0 ? named : { "@context": oneOrList(own)!, ...named },
+      underContext(own, named),
       entity.url !== undefined ? ["sameAs"] : entity.uri !== undefined ? ["identifier"] : [],
     );
   };
@@ -125,7 +122,7 @@ function explained(
   const terms = missingTerms(added, [crateContext, own]);
   return {
     crateContext,
-    body: terms ? { "@context": oneOrList([...listOf(own), terms])!, ...rest } : body,
+    body: terms ? underContext([...listOf(own), terms], rest) : body,
   };
 }
 
@@ -154,7 +151,7 @@ export function withContent(
   const claimed = isNoSource(sourceContentUrl) ? other : body;
   const added: [string, JsonValue][] = [["contentUrl", contentUrl]];
   if (!isAbsent(before) && before !== contentUrl && sourceContentUrl === undefined)
-    added.push(["sourceContentUrl", before!]);
+    added.push(["sourceContentUrl", before]);
   if (isAbsent(body["contentSize"])) added.push(["contentSize", String(stored.size)]);
   if (isAbsent(body["sha256"])) added.push(["sha256", stored.sha256]);
   // An existing key stays at its place.
@@ -168,13 +165,12 @@ export function withContent(
 /** The document as clients read it: context first. */
 export function wholeDocument({ crateContext, body }: CrateDocument): JsonObject {
   const { "@context": own, ...rest } = body;
-  const contexts = [...listOf(crateContext), ...listOf(own)];
-  return contexts.length === 0 ? rest : { "@context": oneOrList(contexts)!, ...rest };
+  return underContext([...listOf(crateContext), ...listOf(own)], rest);
 }
 
 const same = (a: JsonValue | undefined, b: JsonValue | undefined): boolean =>
   JSON.stringify(a) === JSON.stringify(b);
-const isAbsent = (value: JsonValue | undefined): boolean =>
+const isAbsent = (value: JsonValue | undefined): value is undefined | null | "" =>
   value === undefined || value === null || value === "";
 
 function distinct(values: readonly (JsonValue | undefined)[]): JsonValue[] {
@@ -186,6 +182,11 @@ function distinct(values: readonly (JsonValue | undefined)[]): JsonValue[] {
     if (!found.has(text)) found.set(text, value);
   }
   return [...found.values()];
+}
+
+function underContext(contexts: JsonValue[], body: JsonObject): JsonObject {
+  const context = oneOrList(contexts);
+  return context === undefined ? body : { "@context": context, ...body };
 }
 
 function oneOrList(values: JsonValue[]): JsonValue | undefined {

@@ -1,6 +1,7 @@
 /** Graphs of a crate's entities. What is invalid JSON-LD is repaired or left out, with a finding. */
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { step } from "../../../model/json/pointer.js";
+import { pairs } from "../../../pairs.js";
 import { ContextLimit } from "../../../rdf/contexts.js";
 import type { GraphInput, RecordGraph } from "../../../rdf/emit.js";
 import type { SoundContexts } from "../../../rdf/graph.js";
@@ -10,6 +11,7 @@ import { placeOf } from "../identifiers/identify.js";
 import type { CrateDescription } from "../layout.js";
 import type { ResolvedEntity } from "../steps.js";
 import type { CrateLimits } from "../upload.js";
+import { getOrInsert } from "../../../get-or-insert.js";
 
 /** Function of `src/rdf/graph.ts`; injected, so that plans can run without RDF. */
 export type GraphsOf = (
@@ -33,9 +35,7 @@ export async function graphsFor(
   const byContext = new Map<string, Draft[]>();
   for (const draft of drafts) {
     const key = JSON.stringify(draft.crateContext) ?? "";
-    const same = byContext.get(key);
-    if (same) same.push(draft);
-    else byContext.set(key, [draft]);
+    getOrInsert(byContext, key, (): Draft[] => []).push(draft);
   }
   const graphs = new Map(drafts.map((draft): [Draft, RecordGraph] => [draft, EMPTY]));
   for (const group of byContext.values()) {
@@ -46,7 +46,7 @@ export async function graphsFor(
       ),
       { ...placeOf(entity), pointer: "/@context" },
     );
-    for (const [index, draft] of group.entries()) graphs.set(draft, found[index]!);
+    for (const [draft, graph] of pairs(group, found)) graphs.set(draft, graph);
   }
   return graphs;
 }
@@ -106,8 +106,12 @@ async function repairedGraph(
 ): Promise<RecordGraph> {
   const { "@context": own, ...members } = input.document;
   const shared: JsonObject = own === undefined ? {} : { "@context": own };
-  const graphWith = async (document: JsonObject) =>
-    (await graphsOf(context, [{ ...input, document: { ...shared, ...document } }]))[0]!;
+  const graphWith = async (document: JsonObject) => {
+    const [graph = EMPTY] = await graphsOf(context, [
+      { ...input, document: { ...shared, ...document } },
+    ]);
+    return graph;
+  };
   if (
     await broken(graphWith({}), findings, { ...place, pointer: `${place.pointer ?? ""}/@context` })
   )

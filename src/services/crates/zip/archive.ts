@@ -54,7 +54,7 @@ function checkDirectory(
         { file: named.name.slice(0, 200) },
       );
     checkEntry(entry, place, findings);
-    const end = ends.get(entry)!;
+    const end = ends.get(entry) ?? directoryStart;
     if (entry.relativeOffsetOfLocalHeader + 30 + entry.fileNameLength + entry.compressedSize > end)
       findings.error(
         "MEMBER_OVERLAP",
@@ -151,7 +151,7 @@ function checkNames(members: readonly Member[], findings: Findings): void {
       findings.error(
         "DUPLICATE_NAME",
         `Member ${shown(file.name)} is a file, and a folder that holds ` +
-          `${shown(seen.get(below)!.name)}.`,
+          `${shown(seen.get(below)?.name ?? below)}.`,
         { file: file.name },
       );
   }

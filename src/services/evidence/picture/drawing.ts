@@ -13,7 +13,7 @@ export interface DrawnEvidence {
   graph: EvidenceGraph;
 }
 /** Where a picture is shown, and what its groups link to. */
-export type PictureLook = Omit<PictureOptions, keyof PictureBounds>;
+type PictureLook = Omit<PictureOptions, keyof PictureBounds>;
 
 const boundsOf = ({ config }: Pick<Deps, "config">): PictureBounds => ({
   nodes: config.EVIDENCE_PICTURE_NODES,
@@ -82,8 +82,9 @@ export function evidenceLines(graph: EvidenceGraph, downstream: boolean): Eviden
   const lines: EvidenceLine[] = [];
   const side = downstream ? "use" : "support";
   for (const row of treeRows(graph, { downstream })) {
-    if (lines.length === MAX_LINES) {
-      lines.at(-1)!.continues = true;
+    const last = lines[MAX_LINES - 1];
+    if (last) {
+      last.continues = true;
       break;
     }
     lines.push(lineOf(row, graph.further?.get(row.id)?.[side] ?? 0));

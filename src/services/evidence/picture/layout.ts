@@ -1,250 +1,217 @@
 /**
- * Where the nodes of a picture stand: layers first, then places without crossings as far as may
+ * Where the boxes of a picture stand: layers first, then places without crossings as far as may
  * be.
  */
-
-/** A directed graph of numbered boxes: `edges` as pairs of numbers, without loops. */
-interface Boxes {
-  readonly count: number;
-  readonly edges: readonly (readonly [from: number, to: number])[];
-}
-
-/** The layer of each box, and which edges run against the layers because they close a cycle. */
-export interface Layering {
-  readonly layerOf: readonly number[];
-  readonly layers: number;
-  readonly backward: readonly boolean[];
-}
-
-/**
- * Layers from left to right: every edge leads to a later layer, except those that close a cycle.
- * What leads to the root is as near to it as its use allows, what follows from the root as well.
- */
-function layersOf({ count, edges }: Boxes, root: number): Layering {
-  const { backward, order } = withoutCycles(count, edges);
-  const after = Array.from({ length: count }, (): number[] => []);
-  const before = Array.from({ length: count }, (): number[] => []);
-  for (const [index, [from, to]] of edges.entries()) {
-    const [tail, head] = backward[index]! ? [to, from] : [from, to];
-    after[tail]!.push(head);
-    before[head]!.push(tail);
-  }
-  const layerOf: (number | undefined)[] = Array.from({ length: count });
-  layerOf[root] = 0;
-  const known = (boxes: readonly number[]): number[] => boxes.flatMap((box) => layerOf[box] ?? []);
-  const asLate = (box: number): void => {
-    const found = known(after[box]!);
-    if (layerOf[box] === undefined && found.length > 0) layerOf[box] = least(found) - 1;
-  };
-  // Support of the root, then what has support that is placed, then inputs of that alone.
-  for (const box of order.toReversed()) asLate(box);
-  for (const box of order) {
-    const found = known(before[box]!);
-    if (layerOf[box] === undefined && found.length > 0) layerOf[box] = -least(found.map(minus)) + 1;
-  }
-  for (const box of order.toReversed()) {
-    asLate(box);
-    layerOf[box] ??= 0;
-  }
-  const placed = layerOf as number[];
-  const first = least(placed);
-  return {
-    layerOf: placed.map((layer) => layer - first),
-    layers: placed.reduce((most, layer) => Math.max(most, layer - first), 0) + 1,
-    backward,
-  };
-}
-
-const minus = (value: number): number => -value;
-const least = (values: readonly number[]): number =>
-  values.reduce((smallest, value) => Math.min(smallest, value), Infinity);
-
-/** Marks the edges that close a cycle; `order`: each box after all that lead to it otherwise. */
-function withoutCycles(
-  count: number,
-  edges: Boxes["edges"],
-): { backward: boolean[]; order: number[] } {
-  const leaving = Array.from({ length: count }, (): number[] => []);
-  for (const [index, [from]] of edges.entries()) leaving[from]!.push(index);
-  const backward = edges.map(() => false);
-  const state = new Uint8Array(count);
-  const finished: number[] = [];
-  // An explicit stack: chains are longer than the call stack.
-  for (let start = 0; start < count; start++) {
-    if (state[start] !== 0) continue;
-    const stack = [{ box: start, next: 0 }];
-    state[start] = 1;
-    for (let top = stack.at(-1); top; top = stack.at(-1)) {
-      const index = leaving[top.box]![top.next++];
-      if (index === undefined) {
-        state[top.box] = 2;
-        finished.push(top.box);
-        stack.pop();
-        continue;
-      }
-      const [, to] = edges[index]!;
-      if (state[to] === 1) backward[index] = true;
-      if (state[to] !== 0) continue;
-      state[to] = 1;
-      stack.push({ box: to, next: 0 });
-    }
-  }
-  return { backward, order: finished.toReversed() };
-}
-
-/** What to place: boxes with their sizes, and edges between them. */
-export interface Drawing extends Boxes {
-  readonly root: number;
-  readonly width: number;
-  readonly heightOf: (box: number) => number;
-  /** Edges from one box with one key share their way past other boxes. */
-  readonly keyOf: (edge: number) => string;
-}
-
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
-
-export interface Layout {
-  readonly width: number;
-  readonly height: number;
-  /** Centre of each box. */
-  readonly places: readonly Point[];
-  /** Where each edge runs: the points between its ends, from left to right in pairs. */
-  readonly ways: readonly (readonly Point[])[];
-  /** Edges that run from right to left. */
-  readonly backward: readonly boolean[];
-}
+import { getOrInsert } from "../../../get-or-insert.js";
 
 /** Between layers, between neighbours in a layer, and around the whole. */
 const BETWEEN_LAYERS = 64;
 const BETWEEN_BOXES = 14;
 export const MARGIN = 16;
-/** Height that an edge takes where it passes a layer. */
+/** Height that an arrow takes where it passes a layer. */
 const LANE = 6;
 /**
- * Places where edges pass layers, in one drawing. The longest edges beyond them run straight,
+ * Places where arrows pass layers, in one drawing. The longest arrows beyond them run straight,
  * behind the boxes.
  */
 const MAX_LANES = 4_000;
 const SWEEPS = 8;
 
-/**
- * A slot of a layer: a box, or the lane of edges that pass the layer.
- */
-interface Slot {
-  layer: number;
-  height: number;
-  before: Slot[];
-  after: Slot[];
-  /** Position in its layer. */
-  place: number;
-  y: number;
+/** A slot of a layer: a box, or the lane of arrows that pass the layer. */
+class Slot {
+  layer = 0;
+  /** Position in its layer, and the same as a part of the layer's length. */
+  place = 0;
+  share = 0;
+  /** The part of the layer's length at which its neighbours are. */
+  wanted = 0;
+  /** Its centre. */
+  x = 0;
+  y = 0;
+  readonly before: Slot[] = [];
+  readonly after: Slot[] = [];
+
+  constructor(readonly height: number) {}
 }
 
-const slotIn = (layer: number, height: number): Slot => ({
-  layer,
-  height,
-  before: [],
-  after: [],
-  place: 0,
-  y: 0,
-});
+/** A box to place. */
+export class Box extends Slot {
+  readonly leaving: Arrow[] = [];
+  readonly entering: Arrow[] = [];
+  /** The lanes of the arrows that begin here, for those that share their way. */
+  readonly lanes = new Map<string, Slot[]>();
+}
+
+/** An arrow between two boxes. Arrows from one box with one key share their way past others. */
+export class Arrow {
+  /** Runs from right to left, because it closes a cycle. */
+  backward = false;
+  /** What it passes between its ends, from left to right. */
+  way: readonly Slot[] = [];
+
+  constructor(
+    readonly from: Box,
+    readonly to: Box,
+    readonly key: string,
+  ) {
+    from.leaving.push(this);
+    to.entering.push(this);
+  }
+
+  /** Its ends from left to right. */
+  get ends(): [tail: Box, head: Box] {
+    return this.backward ? [this.to, this.from] : [this.from, this.to];
+  }
+
+  /** The number of layers that it leads on. */
+  get span(): number {
+    const [tail, head] = this.ends;
+    return head.layer - tail.layer;
+  }
+}
+
+/**
+ * Sets the layers from left to right: every arrow leads to a later layer, except those that close a
+ * cycle. What leads to the root is as near to it as its use allows, what follows from the root as
+ * well.
+ */
+function setLayers(boxes: readonly Box[], root: Box): void {
+  const order = withoutCycles(boxes);
+  const layers = new Map([[root, 0]]);
+  const known = (found: readonly Box[]): number[] => found.flatMap((box) => layers.get(box) ?? []);
+  const asLate = (box: Box): void => {
+    const after = known(box.leaving.concat(box.entering).flatMap((arrow) => headFrom(box, arrow)));
+    if (!layers.has(box) && after.length > 0) layers.set(box, least(after) - 1);
+  };
+  // Support of the root, then what has support that is placed, then inputs of that alone.
+  for (const box of order.toReversed()) asLate(box);
+  for (const box of order) {
+    const before = known(box.leaving.concat(box.entering).flatMap((arrow) => tailTo(box, arrow)));
+    if (!layers.has(box) && before.length > 0) layers.set(box, -least(before.map(minus)) + 1);
+  }
+  for (const box of order.toReversed()) {
+    asLate(box);
+    if (!layers.has(box)) layers.set(box, 0);
+  }
+  const first = least([...layers.values()]);
+  for (const [box, layer] of layers) box.layer = layer - first;
+}
+
+/** The box to which an arrow leads from a box, or from which one leads to it. */
+const headFrom = (box: Box, { ends: [tail, head] }: Arrow): Box[] => (tail === box ? [head] : []);
+const tailTo = (box: Box, { ends: [tail, head] }: Arrow): Box[] => (head === box ? [tail] : []);
+const minus = (value: number): number => -value;
+const least = (values: readonly number[]): number =>
+  values.reduce((smallest, value) => Math.min(smallest, value), Infinity);
+
+/** Marks the arrows that close a cycle. @returns each box after all that lead to it otherwise */
+function withoutCycles(boxes: readonly Box[]): Box[] {
+  const open = new Set<Box>();
+  const finished = new Set<Box>();
+  // An explicit stack: chains are longer than the call stack.
+  for (const start of boxes) {
+    if (finished.has(start)) continue;
+    const stack = [{ box: start, arrows: start.leaving.values() }];
+    open.add(start);
+    for (let top = stack.at(-1); top; top = stack.at(-1)) {
+      const { value: arrow } = top.arrows.next();
+      if (arrow === undefined) {
+        open.delete(top.box);
+        finished.add(top.box);
+        stack.pop();
+      } else if (open.has(arrow.to)) {
+        arrow.backward = true;
+      } else if (!finished.has(arrow.to)) {
+        open.add(arrow.to);
+        stack.push({ box: arrow.to, arrows: arrow.to.leaving.values() });
+      }
+    }
+  }
+  return [...finished].toReversed();
+}
+
+/** What to place: the boxes, each of this width, and the arrows between them. */
+export interface Drawing {
+  readonly boxes: readonly Box[];
+  readonly arrows: readonly Arrow[];
+  readonly root: Box;
+  readonly width: number;
+}
 
 /**
  * Places boxes in layers from left to right (the method of Sugiyama, Tagawa and Toda): layers, the
  * order within each by the mean position of neighbours, and heights as near to those of neighbours
- * as the order allows. Takes time in proportion to boxes and edges, and is the same for the same
+ * as the order allows. Takes time in proportion to boxes and arrows, and is the same for the same
  * drawing.
+ * @returns the size of the whole
  */
-export function layoutOf(drawing: Drawing): Layout {
-  const { count, edges, root, width } = drawing;
-  const { layerOf, layers, backward } = layersOf(drawing, root);
-  const boxes = layerOf.map((layer, box) => slotIn(layer, drawing.heightOf(box)));
-  const columns = Array.from({ length: layers }, (): Slot[] => []);
-  for (const slot of boxes) columns[slot.layer]!.push(slot);
-  const ways = lanesOf(drawing, boxes, columns, backward);
-  arrange(columns);
-  const top = align(columns);
+export function placeBoxes({ boxes, arrows, root, width }: Drawing): {
+  width: number;
+  height: number;
+} {
+  setLayers(boxes, root);
+  const slots = [...boxes, ...addLanes(arrows)];
+  const columns = arranged(columnsOf(slots));
+  align(columns);
+  const top = slots.reduce((most, { y, height }) => Math.min(most, y - height / 2), Infinity);
+  const bottom = slots.reduce((most, { y, height }) => Math.max(most, y - top + height / 2), 0);
   const middle = (layer: number): number => MARGIN + width / 2 + layer * (width + BETWEEN_LAYERS);
-  const bottom = columns
-    .flat()
-    .reduce((most, { y, height }) => Math.max(most, y - top + height / 2), 0);
-  const at = ({ layer, y }: Slot, aside = 0): Point => ({
-    x: Math.round(middle(layer) + aside),
-    y: Math.round(y - top) + MARGIN,
-  });
+  for (const slot of slots) {
+    slot.x = Math.round(middle(slot.layer));
+    slot.y = Math.round(slot.y - top) + MARGIN;
+  }
   return {
-    width: Math.round(middle(layers - 1) + width / 2 + MARGIN),
+    width: Math.round(middle(columns.length - 1) + width / 2 + MARGIN),
     height: Math.round(bottom) + 2 * MARGIN,
-    places: Array.from({ length: count }, (_, box) => at(boxes[box]!)),
-    ways: edges.map((_, index) =>
-      ways[index]!.flatMap((slot) => [at(slot, -width / 2), at(slot, width / 2)]),
-    ),
-    backward,
   };
 }
 
-/** Links the slots, with a lane in each layer that an edge passes; the lanes of each edge. */
-function lanesOf(
-  { edges, keyOf }: Drawing,
-  boxes: readonly Slot[],
-  columns: Slot[][],
-  backward: readonly boolean[],
-): Slot[][] {
-  const ways = edges.map((): Slot[] => []);
-  const shared = new Map<string, Slot[]>();
-  const ends = edges.map(([from, to], index) => (backward[index]! ? [to, from] : [from, to]));
-  const span = (index: number): number =>
-    boxes[ends[index]![1]!]!.layer - boxes[ends[index]![0]!]!.layer;
+/** Links the slots, with a lane in each layer that an arrow passes. @returns the lanes */
+function addLanes(arrows: readonly Arrow[]): Slot[] {
+  const lanes: Slot[] = [];
   const link = (left: Slot, right: Slot): void => {
     left.after.push(right);
     right.before.push(left);
   };
-  let lanes = 0;
-  const shortestFirst = edges.map((_, index) => index).toSorted((a, b) => span(a) - span(b));
-  for (const index of shortestFirst) {
-    const [tail, head] = [ends[index]![0]!, ends[index]![1]!];
-    const key = `${tail} ${backward[index]!} ${keyOf(index)}`;
-    const chain = shared.get(key) ?? shared.set(key, []).get(key)!;
-    const needed = span(index) - 1;
-    if (lanes + Math.max(0, needed - chain.length) <= MAX_LANES) {
-      for (; chain.length < needed; lanes++) {
-        const lane = slotIn(boxes[tail]!.layer + chain.length + 1, LANE);
-        link(chain.at(-1) ?? boxes[tail]!, lane);
-        columns[lane.layer]!.push(lane);
+  for (const arrow of arrows.toSorted((a, b) => a.span - b.span)) {
+    const [tail, head] = arrow.ends;
+    const chain = getOrInsert(tail.lanes, `${arrow.backward} ${arrow.key}`, (): Slot[] => []);
+    const needed = arrow.span - 1;
+    if (lanes.length + Math.max(0, needed - chain.length) <= MAX_LANES) {
+      while (chain.length < needed) {
+        const lane = new Slot(LANE);
+        lane.layer = tail.layer + chain.length + 1;
+        link(chain.at(-1) ?? tail, lane);
+        lanes.push(lane);
         chain.push(lane);
       }
-      ways[index] = chain.slice(0, needed);
+      arrow.way = chain.slice(0, needed);
     }
-    link(ways[index]!.at(-1) ?? boxes[tail]!, boxes[head]!);
+    link(arrow.way.at(-1) ?? tail, head);
   }
-  return ways;
+  return lanes;
 }
 
-/** Orders each layer by the mean position of neighbours; keeps the order with fewest crossings. */
-function arrange(columns: Slot[][]): void {
-  const number = (column: Slot[]): void => {
-    for (const [place, slot] of column.entries()) slot.place = place;
-  };
+/** The slots of each layer. */
+function columnsOf(slots: readonly Slot[]): Slot[][] {
+  const columns = new Map<number, Slot[]>();
+  for (const slot of slots) getOrInsert(columns, slot.layer, (): Slot[] => []).push(slot);
+  return [...columns].toSorted(([a], [b]) => a - b).map(([, column]) => column);
+}
+
+/** Orders each layer by the mean position of neighbours. @returns the order with fewest crossings */
+function arranged(columns: Slot[][]): Slot[][] {
   for (const column of columns) number(column);
   let best = columns.map((column) => [...column]);
   let fewest = crossings(columns);
   for (let sweep = 0; sweep < SWEEPS && fewest > 0; sweep++) {
     const forward = sweep % 2 === 0;
     for (const column of forward ? columns : columns.toReversed()) {
-      const wanted = new Map(
-        column.map((slot) => [
-          slot,
-          mean(
-            (forward ? slot.before : slot.after).map(
-              ({ place, layer }) => (place + 0.5) / columns[layer]!.length,
-            ),
-          ) ?? (slot.place + 0.5) / column.length,
-        ]),
-      );
-      column.sort((a, b) => wanted.get(a)! - wanted.get(b)! || a.place - b.place);
+      for (const slot of column) {
+        const neighbours = forward ? slot.before : slot.after;
+        slot.wanted = mean(neighbours.map(({ share }) => share)) ?? slot.share;
+      }
+      column.sort((a, b) => a.wanted - b.wanted || a.place - b.place);
       number(column);
     }
     const crossed = crossings(columns);
@@ -252,9 +219,13 @@ function arrange(columns: Slot[][]): void {
     fewest = crossed;
     best = columns.map((column) => [...column]);
   }
-  for (const [layer, column] of best.entries()) {
-    number(column);
-    columns[layer] = column;
+  return best;
+}
+
+function number(column: readonly Slot[]): void {
+  for (const [place, slot] of column.entries()) {
+    slot.place = place;
+    slot.share = (place + 0.5) / column.length;
   }
 }
 
@@ -264,11 +235,12 @@ const mean = (values: readonly number[]): number | undefined =>
 /** Crossings between neighbouring layers, counted with a tree of sums (Barth, Jünger, Mutzel). */
 function crossings(columns: readonly Slot[][]): number {
   let crossed = 0;
-  for (const [layer, column] of columns.slice(1).entries()) {
+  let before: readonly Slot[] = [];
+  for (const column of columns) {
     const sums = new Int32Array(column.length + 1);
     let seen = 0;
-    for (const slot of columns[layer]!) {
-      const targets = slot.after.filter((other) => other.layer === layer + 1);
+    for (const slot of before) {
+      const targets = slot.after.filter((other) => other.layer === slot.layer + 1);
       for (const { place } of targets) {
         crossed += seen;
         for (let at = place + 1; at > 0; at -= at & -at) crossed -= sums[at]!;
@@ -277,12 +249,13 @@ function crossings(columns: readonly Slot[][]): number {
         for (let at = place + 1; at < sums.length; at += at & -at) sums[at]!++;
       seen += targets.length;
     }
+    before = column;
   }
   return crossed;
 }
 
-/** Sets the heights of all slots; returns the upper edge of the uppermost. */
-function align(columns: readonly Slot[][]): number {
+/** Sets the heights of all slots. */
+function align(columns: readonly Slot[][]): void {
   for (const column of columns) settle(column, () => 0);
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     const forward = sweep % 2 === 0;
@@ -295,7 +268,6 @@ function align(columns: readonly Slot[][]): number {
           slot.y,
       );
   }
-  return columns.flat().reduce((least, { y, height }) => Math.min(least, y - height / 2), Infinity);
 }
 
 /**
@@ -303,15 +275,13 @@ function align(columns: readonly Slot[][]): number {
  * those that are wanted (pool adjacent violators).
  */
 function settle(column: readonly Slot[], wanted: (slot: Slot) => number): void {
-  let offset = 0;
+  const offsets: { slot: Slot; offset: number }[] = [];
   const pools: { sum: number; slots: number }[] = [];
-  const offsets = column.map((slot, index) => {
-    const above = column[index - 1];
-    if (above) offset += (above.height + slot.height) / 2 + BETWEEN_BOXES;
-    return offset;
-  });
-  for (const [index, slot] of column.entries()) {
-    let pool = { sum: wanted(slot) - offsets[index]!, slots: 1 };
+  for (const slot of column) {
+    const above = offsets.at(-1);
+    const offset = above ? above.offset + (above.slot.height + slot.height) / 2 + BETWEEN_BOXES : 0;
+    offsets.push({ slot, offset });
+    let pool = { sum: wanted(slot) - offset, slots: 1 };
     for (
       let last = pools.at(-1);
       last && last.sum / last.slots >= pool.sum / pool.slots;
@@ -323,7 +293,9 @@ function settle(column: readonly Slot[], wanted: (slot: Slot) => number): void {
     pools.push(pool);
   }
   let index = 0;
-  for (const { sum, slots } of pools)
-    for (let each = 0; each < slots; each++, index++)
-      column[index]!.y = sum / slots + offsets[index]!;
+  for (const { sum, slots } of pools) {
+    for (const { slot, offset } of offsets.slice(index, index + slots))
+      slot.y = sum / slots + offset;
+    index += slots;
+  }
 }

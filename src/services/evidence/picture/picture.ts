@@ -1,4 +1,5 @@
 /** What a picture shows: the graph that is drawn, its nodes and arrows, within limits. */
+import { getOrInsert } from "../../../get-or-insert.js";
 import type { Ark } from "../../../identifiers/ark.js";
 import { nameText } from "../../../model/labels.js";
 import { PROVENANCE, type ProvenanceName } from "../../../model/provenance.js";
@@ -31,23 +32,23 @@ export interface PictureNode {
 
 /** One arrow, from what supports to what is supported; with every name that states it. */
 export interface PictureEdge {
-  from: number;
-  to: number;
+  from: PictureNode;
+  to: PictureNode;
   names: ProvenanceName[];
   /** Only third parties state it. */
   thirdParty: boolean;
-  owners: string[];
 }
 
 /** Neighbours of a drawn node that are not drawn themselves, on one side of it. */
-export interface Rest {
-  node: number;
+interface Rest {
+  node: PictureNode;
   side: "support" | "use";
   count: number;
 }
 
 export interface Picture {
-  /** The record first. */
+  /** The first of the nodes. */
+  root: PictureNode;
   nodes: PictureNode[];
   edges: PictureEdge[];
   rests: Rest[];
@@ -79,7 +80,9 @@ export function pictureOf(graph: EvidenceGraph, limits: PictureLimits): Picture 
     const further = { side: support > 0 ? "support" : "use", count: support + use } as const;
     return further.count > 0 ? { ...node, further } : node;
   });
-  const { arrows, beside, undrawn } = arrowsOf(stated, nodes, limits.edges);
+  const [root] = nodes;
+  if (!root) throw new Error("The evidence graph has no nodes");
+  const { arrows, rests, undrawn } = arrowsOf(stated, nodes, limits.edges);
   const { depth = 0, limit = 0, kind = 0, thirdParty = 0 } = graph.hidden;
   // Nodes of other pages are in `limit`; a page that was cut by hand doesn't count them.
   const further = Math.max(limit, elsewhere.length) + (all.length - nodes.length);
@@ -91,44 +94,44 @@ export function pictureOf(graph: EvidenceGraph, limits: PictureLimits): Picture 
     { reason: "edges", count: undrawn, about: "relations between what is drawn" },
   ];
   return {
+    root,
     nodes,
     edges: arrows,
-    rests: [...beside].map(([key, { size: count }]) => {
-      const [node, side] = key.split(" ") as [string, Rest["side"]];
-      return { node: Number(node), side, count };
-    }),
+    rests,
     left: left.filter(({ count }) => count > 0),
   };
 }
 
 /**
  * The arrows among the nodes that are drawn; edges between the same two are one arrow.
- * @returns also how many are not drawn, and the nodes that are not drawn, by a neighbour and side
+ * @returns also how many are not drawn, and how many neighbours are not
  */
 function arrowsOf(
   stated: ReturnType<typeof edgesOf>,
   nodes: readonly PictureNode[],
   limit: number,
-): { arrows: PictureEdge[]; beside: Map<string, Set<string>>; undrawn: number } {
-  const places = new Map(nodes.map(({ id }, index) => [id, index]));
+): { arrows: PictureEdge[]; rests: Rest[]; undrawn: number } {
+  const drawn = new Map(nodes.map((node) => [node.id, node]));
   const arrows = new Map<string, PictureEdge>();
-  const beside = new Map<string, Set<string>>();
+  const beside = new Map<string, Omit<Rest, "count"> & { others: Set<string> }>();
   const undrawn = new Set<string>();
-  for (const { source, name, target, thirdParty, statedBy } of stated) {
+  for (const { source, name, target, thirdParty } of stated) {
     const [supported, supporting] =
       PROVENANCE[name].support === "object" ? [source, target] : [target, source];
-    const [from, to] = [places.get(supporting), places.get(supported)];
-    if (from === undefined || to === undefined) {
-      const side = from === undefined ? ("support" as const) : ("use" as const);
+    const [from, to] = [drawn.get(supporting), drawn.get(supported)];
+    if (!from || !to) {
+      const side = from ? "use" : "support";
       const node = to ?? from;
-      if (node === undefined) continue;
-      const key = `${node} ${side}`;
-      const rest = beside.get(key) ?? beside.set(key, new Set()).get(key)!;
-      rest.add(from === undefined ? supporting : supported);
+      if (!node) continue;
+      getOrInsert(beside, `${side} ${node.id}`, () => ({
+        node,
+        side,
+        others: new Set<string>(),
+      })).others.add(from ? supported : supporting);
       continue;
     }
-    const key = `${from} ${to}`;
-    const arrow = arrows.get(key) ?? { from, to, names: [], thirdParty: true, owners: [] };
+    const key = `${supporting} ${supported}`;
+    const arrow = arrows.get(key) ?? { from, to, names: [], thirdParty: true };
     if (!arrows.has(key) && arrows.size >= limit) {
       undrawn.add(key);
       continue;
@@ -136,10 +139,13 @@ function arrowsOf(
     arrows.set(key, arrow);
     if (!arrow.names.includes(name)) arrow.names.push(name);
     arrow.thirdParty &&= thirdParty;
-    for (const { owner } of statedBy)
-      if (owner !== null && !arrow.owners.includes(owner)) arrow.owners.push(owner);
   }
-  return { arrows: [...arrows.values()], beside, undrawn: undrawn.size };
+  const rests = [...beside.values()].map(({ node, side, others }) => ({
+    node,
+    side,
+    count: others.size,
+  }));
+  return { arrows: [...arrows.values()], rests, undrawn: undrawn.size };
 }
 
 const idOf = (node: { "@id": string }): string => node["@id"];

@@ -3,11 +3,12 @@
  * breaks the file.
  */
 import { createHash } from "node:crypto";
+import { getOrInsert } from "../../../get-or-insert.js";
 import { xmlValue } from "../../../model/markup.js";
 import { oneLine } from "../../../model/texts.js";
 import type { EvidenceGraph } from "../types.js";
 import { GLYPHS, type Glyph, LIGHT, PICTURE_STYLE } from "./glyphs.js";
-import { type Layout, layoutOf, MARGIN, type Point } from "./layout.js";
+import { Arrow, Box, MARGIN, placeBoxes } from "./layout.js";
 import {
   type Picture,
   type PictureEdge,
@@ -128,11 +129,10 @@ export function drawPicture(graph: EvidenceGraph, options: PictureOptions): Draw
 }
 
 function svgOf(picture: Picture, options: PictureOptions): string {
-  const { nodes, edges, rests, left } = picture;
-  const layout = placed(picture);
-  const root = nodes[0]!;
+  const { root, edges, left } = picture;
+  const { size, nodes, arrows, rests } = placed(picture);
   const prefix = `ev-${createHash("sha256").update(root.id).digest("hex").slice(0, 8)}`;
-  const height = layout.height + left.length * LINE;
+  const height = size.height + left.length * LINE;
   const title = `Evidence of ${shortened(drawable(root.name), TOOLTIP)}`;
   const shown = nodes.length - 1;
   const notShown = left.map(({ count, about }) => `${count} ${about}`).join(", ");
@@ -142,8 +142,8 @@ function svgOf(picture: Picture, options: PictureOptions): string {
     `${edges.length} ${edges.length === 1 ? "relation" : "relations"}.` +
     (notShown === "" ? "" : ` Not shown: ${notShown}.`);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" class="ev" width="${layout.width}" ` +
-      `height="${height}" viewBox="0 0 ${layout.width} ${height}" role="graphics-document" ` +
+    `<svg xmlns="http://www.w3.org/2000/svg" class="ev" width="${size.width}" ` +
+      `height="${height}" viewBox="0 0 ${size.width} ${height}" role="graphics-document" ` +
       `aria-labelledby="${prefix}-title" aria-describedby="${prefix}-about" ` +
       `font-family="system-ui, sans-serif" font-size="${NAME_SIZE}">`,
     `<title id="${prefix}-title">${xmlOf(title)}</title>`,
@@ -159,26 +159,25 @@ function svgOf(picture: Picture, options: PictureOptions): string {
       `fill="${LIGHT.quiet}" stroke="none"/></marker></defs>`,
     `<g class="ev-edges" fill="none" stroke="${LIGHT.quiet}" stroke-width="1.5" ` +
       `marker-end="url(#${prefix}-tip)">`,
-    ...edges.map((edge, index) => edgeOf(edge, nodes, wayOf(edge, index, layout, nodes))),
+    ...arrows.map(({ edge, arrow }) => edgeOf(edge, wayOf(edge, arrow))),
     "</g>",
     `<g class="ev-nodes" stroke-width="1.5">`,
-    ...nodes.map((node, index) => nodeOf(node, layout.places[index]!, index === 0, options)),
+    ...nodes.map(({ node, box }) => nodeOf(node, box, node === root, options)),
     "</g>",
     `<g class="ev-rest" font-size="${NOTE_SIZE}">`,
-    ...rests.map(({ node, side, count }, index) => {
-      const at = layout.places[nodes.length + index]!;
+    ...rests.map(({ rest: { node, side, count }, box }) => {
       const beside = side === "support" ? "end" : "start";
-      const x = at.x + (side === "support" ? WIDTH / 2 - 4 : 4 - WIDTH / 2);
+      const x = box.x + (side === "support" ? WIDTH / 2 - 4 : 4 - WIDTH / 2);
       return (
-        `<text class="ev-left" data-beside="${xmlOf(nodes[node]!.id)}" data-side="${side}" ` +
-        `data-count="${count}" x="${x}" y="${at.y + 4}" text-anchor="${beside}" ` +
+        `<text class="ev-left" data-beside="${xmlOf(node.id)}" data-side="${side}" ` +
+        `data-count="${count}" x="${x}" y="${box.y + 4}" text-anchor="${beside}" ` +
         `fill="${LIGHT.quiet}">${count} more</text>`
       );
     }),
     ...left.map(
       ({ reason, count, about: what }, index) =>
         `<text class="ev-left" data-hidden="${reason}" data-count="${count}" x="${MARGIN}" ` +
-        `y="${layout.height + index * LINE + 4}" fill="${LIGHT.quiet}">Not shown: ` +
+        `y="${size.height + index * LINE + 4}" fill="${LIGHT.quiet}">Not shown: ` +
         `${count} ${what}</text>`,
     ),
     "</g>",
@@ -186,74 +185,72 @@ function svgOf(picture: Picture, options: PictureOptions): string {
   ].join("\n");
 }
 
-/** Places nodes, then the grey counts beside them. */
-function placed({ nodes, edges, rests }: Picture): Layout {
-  const arrows = [
-    ...edges,
-    ...rests.map(({ node, side }, index) => {
-      const rest = nodes.length + index;
-      return side === "support"
-        ? { from: rest, to: node, thirdParty: false }
-        : { from: node, to: rest, thirdParty: false };
-    }),
-  ];
-  const layout = layoutOf({
-    count: nodes.length + rests.length,
+/** Places nodes, and the grey counts beside them. */
+function placed({ root, nodes, edges, rests }: Picture) {
+  const boxes = new Map<PictureNode, Box>();
+  const boxOf = (node: PictureNode): Box => getOrInsert(boxes, node, () => new Box(HEIGHT));
+  const drawn = {
+    nodes: nodes.map((node) => ({ node, box: boxOf(node) })),
+    rests: rests.map((rest) => ({ rest, box: new Box(COUNT_HEIGHT) })),
     // Loops have no place in layers; they are drawn above their node.
-    edges: arrows.map(({ from, to }) => [from, to] as const),
-    root: 0,
+    arrows: edges.map((edge) => ({
+      edge,
+      arrow: new Arrow(boxOf(edge.from), boxOf(edge.to), `${edge.thirdParty}`),
+    })),
+  };
+  const toRests = drawn.rests.map(({ rest: { node, side }, box }) =>
+    side === "support"
+      ? new Arrow(box, boxOf(node), "false")
+      : new Arrow(boxOf(node), box, "false"),
+  );
+  const size = placeBoxes({
+    boxes: [...drawn.nodes, ...drawn.rests].map(({ box }) => box),
+    arrows: [...drawn.arrows.map(({ arrow }) => arrow), ...toRests],
+    root: boxOf(root),
     width: WIDTH,
-    heightOf: (box) => (box < nodes.length ? HEIGHT : COUNT_HEIGHT),
-    keyOf: (edge) => `${arrows[edge]!.thirdParty}`,
   });
-  return layout;
+  return { size, ...drawn };
 }
 
 /** Path data of an edge: curves between layers, straight where it passes one. */
-function wayOf(
-  { from, to }: PictureEdge,
-  index: number,
-  { places, ways, backward }: Layout,
-  nodes: readonly PictureNode[],
-): string {
-  const [start, end] = [places[from]!, places[to]!];
+function wayOf({ from, to }: PictureEdge, arrow: Arrow): string {
+  const [start, end] = [arrow.from, arrow.to];
   if (from === to) {
     const top = start.y - HEIGHT / 2;
     return `M${start.x - 12} ${top}c-8 -18 32 -18 24 0`;
   }
   const half = WIDTH / 2;
   // A group is drawn with a second outline behind it.
-  const behind = (node: number): number => (nodes[node]!.count === undefined ? 0 : 4);
-  const points: Point[] = backward[index]!
+  const behind = (node: PictureNode): number => (node.count === undefined ? 0 : 4);
+  const lanes = arrow.way.flatMap(({ x, y }) => [
+    { x: x - half, y },
+    { x: x + half, y },
+  ]);
+  const points = arrow.backward
     ? [
         { x: start.x - half, y: start.y },
-        ...ways[index]!.toReversed(),
+        ...lanes.toReversed(),
         { x: end.x + half + behind(to), y: end.y },
       ]
-    : [
-        { x: start.x + half + behind(from), y: start.y },
-        ...ways[index]!,
-        { x: end.x - half, y: end.y },
-      ];
-  return points
-    .map(({ x, y }, place) => {
-      if (place === 0) return `M${x} ${y}`;
-      if (place % 2 === 0) return `H${x}`;
-      const before = points[place - 1]!;
+    : [{ x: start.x + half + behind(from), y: start.y }, ...lanes, { x: end.x - half, y: end.y }];
+  let path = "";
+  let before: { x: number; y: number } | undefined;
+  for (const [place, { x, y }] of points.entries()) {
+    if (!before) path += `M${x} ${y}`;
+    else if (place % 2 === 0) path += `H${x}`;
+    else {
       const middle = Math.round((before.x + x) / 2);
-      return `C${middle} ${before.y} ${middle} ${y} ${x} ${y}`;
-    })
-    .join("");
+      path += `C${middle} ${before.y} ${middle} ${y} ${x} ${y}`;
+    }
+    before = { x, y };
+  }
+  return path;
 }
 
-function edgeOf(
-  { from, to, names, thirdParty }: PictureEdge,
-  nodes: readonly PictureNode[],
-  way: string,
-): string {
+function edgeOf({ from, to, names, thirdParty }: PictureEdge, way: string): string {
   return (
-    `<path class="ev-edge" data-from="${xmlOf(nodes[from]!.id)}" ` +
-    `data-to="${xmlOf(nodes[to]!.id)}" data-names="${names.join(" ")}"` +
+    `<path class="ev-edge" data-from="${xmlOf(from.id)}" ` +
+    `data-to="${xmlOf(to.id)}" data-names="${names.join(" ")}"` +
     `${thirdParty ? ' data-third-party="true" stroke-dasharray="5 4"' : ""} d="${way}">` +
     `<title>${names.join(", ")}${thirdParty ? ", stated by a third party" : ""}</title></path>`
   );
@@ -262,7 +259,7 @@ function edgeOf(
 /** A name that fits; of an identifier in place of one, its end: there it differs from others. */
 function fittedName(name: string, room: number): string {
   const whole = fitted(name, room, NAME_SIZE);
-  const last = name.startsWith("ark:") ? name.split("/").at(-1)! : "";
+  const last = name.startsWith("ark:") ? name.slice(name.lastIndexOf("/") + 1) : "";
   return whole === name || last === "" ? whole : fitted(`…/${last}`, room, NAME_SIZE);
 }
 
@@ -287,7 +284,7 @@ function attributesOf({ id, glyph, count, group, absent }: PictureNode, isRoot: 
 
 function nodeOf(
   node: PictureNode,
-  { x, y }: Point,
+  { x, y }: Box,
   isRoot: boolean,
   options: PictureOptions,
 ): string {

@@ -11,7 +11,7 @@ import type { AssertedBy, Direction } from "../../../model/provenance.js";
 import type { RecordStore, RecordWrite, StoredRecord } from "../../../storage/records/port.js";
 import type { Submission } from "../../../storage/records/port/submissions.js";
 import type { Caller } from "../../access/rules.js";
-import { queued } from "../../crates/submissions.js";
+import { failSubmission, queued } from "../../crates/submissions.js";
 import type { Deps } from "../../deps.js";
 import { stateOf } from "../../records/state.js";
 import { findLive } from "../../records/find.js";
@@ -19,12 +19,13 @@ import {
   identifierOf,
   type Question,
   questionOf,
-  withoutForgotten,
+  recordWithoutForgotten,
 } from "../../records/forgotten.js";
 import { changedPointers } from "../../records/state.js";
 import { parseDocument } from "../../records/view.js";
 import { checkRange } from "../types.js";
 import { builtMembers, documentAround } from "./document.js";
+import { getOrInsert } from "../../../get-or-insert.js";
 
 type BuildDeps = Pick<Deps, "config" | "records" | "queries" | "documents">;
 
@@ -89,16 +90,7 @@ export function buildHandler(deps: BuildDeps): JobHandler {
     } catch (error) {
       if ((error as Error).name === "FenceLost") return;
       if (!(error instanceof ServiceError) || !FINAL.has(error.code)) throw error;
-      const { id, attempt } = job.submission;
-      await deps.records.closeSubmission(
-        {
-          id,
-          attempt,
-          status: "failed",
-          error: [{ file: null, pointer: null, message: error.message, code: error.code }],
-        },
-        Date.now(),
-      );
+      await failSubmission(deps, job.submission, error);
     }
   };
 }
@@ -151,10 +143,7 @@ async function writeOf(
       "DUPLICATE",
       `${ark} belongs to a record of another user: this graph cannot be stored under it.`,
     );
-  const changed = changedPointers(
-    { ...parseDocument(before.document), asOf: document["asOf"]! },
-    document,
-  );
+  const changed = changedPointers(timeless(parseDocument(before.document)), timeless(document));
   return {
     op: "replace",
     ark,
@@ -163,6 +152,11 @@ async function writeOf(
     ...state,
     ...(before.tombstone ? { revive: true } : {}),
   };
+}
+
+/** A graph without the commit that it is as of, which says nothing about its content. */
+function timeless({ asOf: _, ...document }: JsonObject): JsonObject {
+  return document;
 }
 
 function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -191,7 +185,7 @@ const REMEMBERED = 10_000;
  */
 export async function readRecord(deps: Deps, ark: Ark, kind?: KindName): Promise<StoredRecord> {
   const stored = await renewed(deps, await findLive(deps, ark, kind));
-  return (await withoutForgotten(deps, [stored]))[0]!;
+  return recordWithoutForgotten(deps, stored);
 }
 
 /**
@@ -204,14 +198,17 @@ async function renewed(deps: Deps, record: StoredRecord): Promise<StoredRecord> 
   const before = parseDocument(record.document);
   const question = questionOf(record, before);
   if (!question) return record;
-  let known = verified.get(deps.records);
-  if (!known) verified.set(deps.records, (known = new LRUCache({ max: REMEMBERED })));
+  const known = getOrInsert(
+    verified,
+    deps.records,
+    () => new LRUCache<string, number>({ max: REMEMBERED }),
+  );
   const sequence = await deps.records.sequence();
   if (known.get(record.ark) === sequence) return record;
 
   try {
     const document = { ...before, ...(await builtMembers(deps, question, deps.config.INDEX_WAIT)) };
-    const changed = changedPointers({ ...before, asOf: document["asOf"]! }, document);
+    const changed = changedPointers(timeless(before), timeless(document));
     if (changed.length > 0) {
       const state = await stateOf(deps, KINDS.evidencegraph, record.ark, document);
       await deps.records.commit({
@@ -230,6 +227,6 @@ async function renewed(deps: Deps, record: StoredRecord): Promise<StoredRecord> 
     if (error.code !== "REVISION_MISMATCH") throw error;
   }
   known.set(record.ark, sequence);
-  const [after] = await deps.records.findMany([record.ark]);
-  return after!;
+  const [after = record] = await deps.records.findMany([record.ark]);
+  return after;
 }

@@ -98,8 +98,8 @@ export class Fields {
       !(Array.isArray(value) && value.length === 0)
     )
       this.#named.add(name);
-    if (name !== "" && isInformative(value) && !this.#known.has(name))
-      this.#known.set(name, { value: value!, place });
+    if (name !== "" && value !== undefined && isInformative(value) && !this.#known.has(name))
+      this.#known.set(name, { value, place });
   }
 
   /** The first of these fields with a meaningful value. */

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { isObject, listOf, referencesIn } from "../../../model/field.js";
 import type { ObjectReference, RecordStore, StoredRecord } from "../../../storage/records/port.js";
 import { rootGaps } from "../../crates/advise.js";
-import { referencePointer } from "../../crates/dangling.js";
+import { referencePointer } from "../../records/links.js";
 import { crateRecords, stateOf } from "../../records/of-crate.js";
 import { describedCrate } from "../../crates/layout.js";
 import type { Deps } from "../../deps.js";
@@ -74,7 +74,7 @@ function namesOf(value: JsonValue, entities: ReadonlyMap<string, JsonObject>): s
   const own = referencesIn(value);
   const stated = [
     ...(isObject(value) ? [value] : []),
-    ...own.flatMap((id) => (entities.has(id) ? [entities.get(id)!] : [])),
+    ...own.map((id) => entities.get(id)).filter((entity) => entity !== undefined),
   ];
   return [
     ...own,
@@ -96,7 +96,7 @@ export function isPersistentName(text: string): boolean {
   let total = 0;
   for (const digit of digits.slice(0, 15)) total = (total + Number(digit)) * 2;
   const check = (12 - (total % 11)) % 11;
-  return digits[15]!.toUpperCase() === (check === 10 ? "X" : String(check));
+  return digits.charAt(15).toUpperCase() === (check === 10 ? "X" : String(check));
 }
 
 type GatherDeps = Pick<Deps, "records" | "config">;
@@ -166,8 +166,8 @@ export async function gather(
       );
   };
   const tools: SurveyTools = { formats: await Formats.load(), terms: new Terms() };
-  for (const waiting = [record]; waiting.length > 0;) {
-    const crate = waiting.shift()!;
+  const waiting = [record];
+  for (const crate of waiting) {
     const fresh: string[] = [];
     for await (const page of crateRecords(deps, crate)) {
       for (const each of page) {

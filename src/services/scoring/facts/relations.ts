@@ -9,6 +9,7 @@ import type { FoundLink, RecordStore, StoredRecord } from "../../../storage/reco
 import { type CrateFacts, MAX_EVIDENCE } from "./fields.js";
 import type { Member } from "./survey.js";
 import { pairs } from "../../../pairs.js";
+import { getOrInsert } from "../../../get-or-insert.js";
 
 /**
  * Records whose links are read at a time, and links of each; for records with more links the rest
@@ -89,14 +90,17 @@ export class Relations {
     const crates = new Set<string>();
     for (let start = 0; start < keys.length; start += SOURCES) {
       const batch = keys.slice(start, start + SOURCES);
-      const arks = batch.map((key) => this.#members.get(key)!.ark);
-      const pages = await this.#records.linksFrom(arks, { limit: SOURCES_READ_TOGETHER });
-      for (const [[key, ark], first] of pairs(pairs(batch, arks), pages)) {
-        await this.#add(facts, key, first.items, crates);
+      const members = batch.flatMap((key) => this.#members.get(key) ?? []);
+      const pages = await this.#records.linksFrom(
+        members.map(({ ark }) => ark),
+        { limit: SOURCES_READ_TOGETHER },
+      );
+      for (const [member, first] of pairs(members, pages)) {
+        await this.#add(facts, member, first.items, crates);
         for (let after = first.next; after !== undefined;) {
-          const [page] = await this.#records.linksFrom([ark], { after, limit: MANY });
-          await this.#add(facts, key, page!.items, crates);
-          after = page!.next;
+          const [page] = await this.#records.linksFrom([member.ark], { after, limit: MANY });
+          await this.#add(facts, member, page?.items ?? [], crates);
+          after = page?.next;
         }
       }
     }
@@ -109,21 +113,17 @@ export class Relations {
    */
   async followUrls(links: readonly UrlLink[], urls: ReadonlyMap<string, string>): Promise<void> {
     for (const { key, predicate, url } of links) {
-      const target = urls.get(url);
-      if (target !== undefined)
-        this.#note(
-          this.#members.get(key)!,
-          key,
-          { predicate, targetKey: target },
-          this.#members.get(target)!.kind,
-        );
+      const source = this.#members.get(key);
+      const targetKey = urls.get(url);
+      const target = targetKey === undefined ? undefined : this.#members.get(targetKey);
+      if (source && target) this.#note(source, { predicate, targetKey: target.key }, target.kind);
       await this.#breather.pause();
     }
   }
 
   async #add(
     facts: CrateFacts,
-    key: string,
+    source: Member,
     links: readonly FoundLink[],
     crates: Set<string>,
   ): Promise<void> {
@@ -147,7 +147,7 @@ export class Relations {
         !this.#members.has(link.targetKey)
       )
         crates.add(found.ark);
-      this.#note(this.#members.get(key)!, key, link, found?.kind);
+      this.#note(source, link, found?.kind);
     }
     await this.#breather.pause();
   }
@@ -155,7 +155,6 @@ export class Relations {
   /** @param kind that of the target, where it exists */
   #note(
     source: Member,
-    key: string,
     { predicate, targetKey }: Pick<FoundLink, "predicate" | "targetKey">,
     kind: Member["kind"] | undefined,
   ): void {
@@ -164,7 +163,7 @@ export class Relations {
     if (predicate === "schema:isPartOf" && kind !== undefined)
       this.#part(this.#members.get(targetKey)?.key ?? targetKey, source.key);
     if (ORIGINS.has(predicate)) source.sourced = true;
-    if (KINDS[source.kind].activity) return this.#noteRun(source, key, predicate, targetKey, kind);
+    if (KINDS[source.kind].activity) return this.#noteRun(source, predicate, targetKey, kind);
     // The same, stated from the other end.
     const target = this.#members.get(targetKey);
     if (!target || !KINDS[target.kind].activity) return;
@@ -177,12 +176,11 @@ export class Relations {
   /** What a run states of what it used and generated. */
   #noteRun(
     source: Member,
-    key: string,
     predicate: string,
     targetKey: string,
     kind: Member["kind"] | undefined,
   ): void {
-    const run = this.#runOf(key);
+    const run = this.#runOf(source.key);
     const exists = kind !== undefined;
     if (predicate === "evi:generated") {
       run[exists ? "outputs" : "lost"]++;
@@ -198,16 +196,17 @@ export class Relations {
   }
 
   #runOf(key: string): Run {
-    let run = this.#runs.get(key);
-    if (!run)
-      this.#runs.set(key, (run = { inputs: 0, outputs: 0, programs: 0, lost: 0, lostPrograms: 0 }));
-    return run;
+    return getOrInsert(this.#runs, key, () => ({
+      inputs: 0,
+      outputs: 0,
+      programs: 0,
+      lost: 0,
+      lostPrograms: 0,
+    }));
   }
 
   #part(whole: string, part: string): void {
-    const parts = this.#parts.get(whole);
-    if (parts) parts.push(part);
-    else this.#parts.set(whole, [part]);
+    getOrInsert(this.#parts, whole, (): string[] => []).push(part);
   }
 
   /** Facts that are known only after all records are read. */

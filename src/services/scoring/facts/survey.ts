@@ -83,7 +83,7 @@ export class Formats {
 const DIGEST_NAMES = Object.keys(DIGESTS) as DigestName[];
 
 /** Without parameters. */
-const mediaType = (text: string): string => text.split(";", 1)[0]!.trim().toLowerCase();
+const mediaType = (text: string): string => text.replace(/;.*/s, "").trim().toLowerCase();
 
 const TABLE_FORMAT = new RegExp(
   String.raw`^(?:\.?(?:csv|tsv|tab|parquet|xlsx?|ods)|text\/(?:csv|tab-separated-values)|application` +
@@ -404,7 +404,8 @@ function surveyColumns(facts: CrateFacts, ark: string, document: JsonObject): vo
   const key = Object.hasOwn(document, "properties")
     ? "properties"
     : Object.keys(document).find((name) => /(?:^|[:/#])properties$/.test(name));
-  const columns: JsonValue | undefined = key === undefined ? undefined : document[key];
+  if (key === undefined) return;
+  const columns = document[key];
   for (const [name, column] of isObject(columns)
     ? Object.entries(columns)
     : listOf(columns).map((each, index): [string, JsonValue] => [String(index), each])) {
@@ -415,7 +416,7 @@ function surveyColumns(facts: CrateFacts, ark: string, document: JsonObject): vo
     );
     facts.columns.add(
       term !== undefined,
-      `${ark}#${step(key!)}${step(name)}${term === undefined ? "" : step(term)}`,
+      `${ark}#${step(key)}${step(name)}${term === undefined ? "" : step(term)}`,
     );
   }
 }
@@ -442,7 +443,7 @@ export class Terms {
     const meanings = this.#of(document);
     if (!meanings) return undefined;
     return [...termsOf(document)].filter((term) => {
-      const meaning = meanings.of(term).split(" ", 1)[0]!;
+      const meaning = meanings.of(term).replace(/ .*/s, "");
       if (ALIAS.test(meaning)) return false;
       return meaning.startsWith(FALLBACK_VOCABULARY)
         ? !ANY_SUBJECT.has(`https://schema.org/${term}`)

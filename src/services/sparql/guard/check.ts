@@ -136,18 +136,19 @@ function parse(text: string, base: string): SparqlQuery {
   } catch (error) {
     if (!(error instanceof Error) || error instanceof RangeError) throw error;
     const { loc } = (error as { hash?: Hash }).hash ?? {};
-    const lines = error.message.split("\n");
+    const [summary = ""] = error.message.split("\n");
     if (!loc)
       throw syntaxError(
-        lines[0]!.replace(/\.$/, "").replace(/ undefined$/, ""),
-        error.message.startsWith("Lexical error") ? lexicalPlace(lines[0]!, text) : undefined,
+        summary.replace(/\.$/, "").replace(/ undefined$/, ""),
+        error.message.startsWith("Lexical error") ? lexicalPlace(summary, text) : undefined,
       );
     // The place is that of the last valid token; the invalid one follows it.
-    const expected = /^Expecting (.*), got '(.*)'$/m.exec(error.message);
-    const what = expected
-      ? `${expected[2] === "EOF" ? "it ends too early" : `${expected[2]} does not fit here`}; ` +
-        `expected ${expected[1]!.split(", ").slice(0, 8).join(", ")}`
-      : lines[0]!;
+    const [, expected, got] = /^Expecting (.*), got '(.*)'$/m.exec(error.message) ?? [];
+    const what =
+      expected === undefined
+        ? summary
+        : `${got === "EOF" ? "it ends too early" : `${got} does not fit here`}; ` +
+          `expected ${expected.split(", ").slice(0, 8).join(", ")}`;
     throw syntaxError(what, nextToken(text, loc.last_line, loc.last_column));
   }
 }
@@ -161,7 +162,9 @@ function nextToken(text: string, line: number, column: number): { line: number; 
   }
   const between = /(?:\s|#[^\r\n]*)*/y;
   between.lastIndex = Math.min(at, text.length);
-  return placeOf(text, between.lastIndex + between.exec(text)![0].length);
+  const start = between.lastIndex;
+  const [skipped = ""] = between.exec(text) ?? [];
+  return placeOf(text, start + skipped.length);
 }
 
 function lexicalPlace(message: string, text: string): { line: number; column: number } {
@@ -186,7 +189,7 @@ function visibleIn(patterns: readonly Pattern[], values: readonly object[] | und
       termType?: string;
       value?: string;
     } & Record<string, unknown>;
-    if (termType === "Variable") names.add(value!);
+    if (termType === "Variable" && value !== undefined) names.add(value);
     else if (termType === "Quad") [subject, predicate, object].forEach(term);
   };
   const rows = (all: readonly object[]): void => {

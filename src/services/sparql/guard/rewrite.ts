@@ -1,5 +1,12 @@
 import { randomUUID } from "node:crypto";
-import sparqljs, { type Pattern, type SelectQuery, type SparqlQuery, type Triple } from "sparqljs";
+import sparqljs, {
+  type IriTerm,
+  type Pattern,
+  type PropertyPath,
+  type SelectQuery,
+  type SparqlQuery,
+  type Triple,
+} from "sparqljs";
 import { ServiceError } from "../../../errors.js";
 import { type Token, tokens } from "./scan.js";
 
@@ -14,7 +21,7 @@ export interface Hidden {
 
 type Node = Record<string, unknown>;
 type Term = { termType: string; value: string };
-type Path = { type: "path"; pathType: string; items: (Path | Term)[] };
+type Path = { type: "path"; pathType: string; items: [Path | Term, ...(Path | Term)[]] };
 
 const isTerm = (node: unknown): node is Term =>
   typeof node === "object" && node !== null && "termType" in node;
@@ -113,9 +120,13 @@ function generated(
  * precedes IN: it gets a name in place of each, which is replaced by their text.
  */
 function written(query: SparqlQuery): string {
-  const texts: string[] = [];
+  const texts = new Map<string, string>();
   const mark = `urn:part:${randomUUID()}:`;
-  const named = (text: string): Term => namedNode(`${mark}${texts.push(text) - 1}`);
+  const named = (text: string): Term => {
+    const iri = `${mark}${texts.size}`;
+    texts.set(`<${iri}>`, text);
+    return namedNode(iri);
+  };
   const expressionText = (expression: unknown): string =>
     new sparqljs.Generator()
       .stringify({
@@ -134,9 +145,10 @@ function written(query: SparqlQuery): string {
         key === "prefixes" ? {} : copy(value),
       ]),
     );
-    const { operator, args } = part as { operator?: unknown; args?: unknown[] };
-    if ((operator === "in" || operator === "notin") && !isTerm(args![0]))
-      part["args"] = [named(`(${expressionText(args![0])})`), ...args!.slice(1)];
+    const { operator, args = [] } = part as { operator?: unknown; args?: unknown[] };
+    const [first, ...others] = args;
+    if ((operator === "in" || operator === "notin") && !isTerm(first))
+      part["args"] = [named(`(${expressionText(first)})`), ...others];
     // It joins several conditions of HAVING within one pair of brackets.
     const { having } = part as { having?: unknown[] };
     if (having && having.length > 1)
@@ -144,10 +156,10 @@ function written(query: SparqlQuery): string {
     return part;
   };
   const text = new sparqljs.Generator().stringify(copy(query) as SparqlQuery);
-  const names = new RegExp(`<${mark}(\\d+)>`, "g");
+  const names = new RegExp(`<${mark}\\d+>`, "g");
   // What precedes IN may hold paths and other parts.
   const whole = (some: string): string =>
-    some.replaceAll(names, (_, number: string) => whole(texts[Number(number)]!));
+    some.replaceAll(names, (name) => whole(texts.get(name) ?? ""));
   return whole(text);
 }
 
@@ -159,16 +171,16 @@ function pathText(path: Path | Term): string {
   if (pathType === "!") {
     // A predicate, or a set of them in brackets; each may be inverse.
     const member = (item: Path | Term): string =>
-      isTerm(item) ? pathText(item) : `^${pathText(item.items[0]!)}`;
+      isTerm(item) ? pathText(item) : `^${pathText(item.items[0])}`;
     const [inner] = items;
-    return !isTerm(inner) && inner!.pathType === "|"
-      ? `!(${inner!.items.map(member).join("|")})`
-      : `!${member(inner!)}`;
+    return !isTerm(inner) && inner.pathType === "|"
+      ? `!(${inner.items.map(member).join("|")})`
+      : `!${member(inner)}`;
   }
-  if (pathType === "^") return `^${nested(items[0]!)}`;
+  if (pathType === "^") return `^${nested(items[0])}`;
   return pathType === "/" || pathType === "|"
     ? items.map(nested).join(pathType)
-    : `${nested(items[0]!)}${pathType}`;
+    : `${nested(items[0])}${pathType}`;
 }
 
 function parsed(text: string, parse: (text: string) => SparqlQuery): SparqlQuery | undefined {
@@ -259,7 +271,7 @@ class Hiding {
   #widenNegation(path: Path): void {
     if (path.pathType !== "!") return;
     const [inner] = path.items;
-    const items = isTerm(inner) || inner?.pathType === "^" ? [inner] : inner!.items;
+    const items: Path["items"] = isTerm(inner) || inner.pathType === "^" ? [inner] : inner.items;
     const inverse = items.every((item) => !isTerm(item));
     const own: Path | Term = namedNode(this.#hidden.predicate);
     path.items = [
@@ -291,7 +303,7 @@ const asGroup = (pattern: Pattern): Pattern =>
     ? { type: "group", patterns: [pattern] }
     : pattern;
 
-function mayBeEmpty(path: Path | Term): boolean {
+function mayBeEmpty(path: PropertyPath | IriTerm): boolean {
   if (isTerm(path)) return false;
   if (path.pathType === "*" || path.pathType === "?") return true;
   if (path.pathType === "!") return false;
@@ -362,21 +374,21 @@ export function inTotalOrder(text: string): string {
     at += 2;
     for (let end = conditionEnd(text, all, at); end > at; end = conditionEnd(text, all, at)) {
       const directed = isWord(at, "ASC") || isWord(at, "DESC");
-      const first = all[directed ? at + 1 : at]!.from;
-      const last = all[end - 1]!.to;
-      const written = text.slice(first, last);
+      const [begin, first, last] = [all[at], all[directed ? at + 1 : at], all[end - 1]];
+      if (!begin || !first || !last) break;
+      const written = text.slice(first.from, last.to);
       // A pattern in it may have a subquery with an order of its own.
       const condition = inTotalOrder(written);
-      const direction = directed ? textOf(all[at]!) : "ASC";
+      const direction = directed ? textOf(begin) : "ASC";
       const ordered = isOfOneKind(condition)
         ? condition
         : keysOf(copiesOf(condition, condition !== written))
             .map((key) => `${direction}(${key})`)
             .join(" ");
       if (ordered !== written) {
-        const from = ordered === condition ? first : all[at]!.from;
+        const { from } = ordered === condition ? first : begin;
         parts.push(text.slice(done, from), ordered);
-        done = last;
+        done = last.to;
       }
       at = end;
     }
@@ -394,15 +406,13 @@ function conditionEnd(text: string, all: readonly Token[], begin: number): numbe
   if (first.kind === "word" && AFTER_CONDITIONS.has(token.toUpperCase())) return begin;
   // A bracketed expression, or a function (ASC and DESC look like one) and its arguments; EXISTS
   // has a pattern.
-  let at = begin;
-  while (all[at] && all[at]!.kind !== "other") at++;
-  const opening = text[all[at]?.from ?? text.length] ?? "";
-  if (!(opening in CLOSING)) return begin;
-  for (let depth = 0; at < all.length; at++) {
-    const character = text[all[at]!.from]!;
-    if (all[at]!.kind !== "other") continue;
+  let depth = 0;
+  for (const [index, { kind, from }] of all.slice(begin).entries()) {
+    if (kind !== "other") continue;
+    const character = text.charAt(from);
     if (character in CLOSING) depth++;
-    else if ((character === ")" || character === "}") && --depth === 0) return at + 1;
+    else if (depth === 0) return begin;
+    else if ((character === ")" || character === "}") && --depth === 0) return begin + index + 1;
   }
   return begin;
 }
@@ -410,16 +420,16 @@ function conditionEnd(text: string, all: readonly Token[], begin: number): numbe
 function isOfOneKind(condition: string): boolean {
   const all = [...tokens(condition)];
   let at = 0;
-  const textAt = (place: number): string =>
-    all[place] ? condition.slice(all[place].from, all[place].to).toUpperCase() : "";
+  const textOf = ({ from, to }: Token): string => condition.slice(from, to).toUpperCase();
+  const textAt = (place: number): string => (all[place] ? textOf(all[place]) : "");
   while (textAt(at) === "(") at++;
   if (textAt(at) === "NOT" && textAt(at + 1) === "EXISTS") at++;
   if (all[at]?.kind !== "word") return false;
   if (textAt(at) === "EXISTS" ? textAt(at + 1) !== "{" : !OF_ONE_KIND.has(textAt(at))) return false;
   // Only closing brackets follow the call: `STR(?a)`, not `STR(?a) < 2`.
   let depth = 0;
-  for (let next = at + 1; next < all.length; next++) {
-    const character = all[next]!.kind === "other" ? textAt(next) : "";
+  for (const token of all.slice(at + 1)) {
+    const character = token.kind === "other" ? textOf(token) : "";
     if (character in CLOSING) depth++;
     else if (character === ")" || character === "}") depth--;
     else if (depth <= 0) return false;

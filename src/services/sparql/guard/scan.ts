@@ -10,8 +10,12 @@ import { ServiceError } from "../../../errors.js";
  * count them.
  */
 export function placeOf(text: string, offset: number): Place {
-  const before = text.slice(0, offset).split(/\r\n|\r|\n/);
-  return { line: before.length, column: before.at(-1)!.length + 1 };
+  let [line, start] = [1, 0];
+  for (const ended of text.slice(0, offset).matchAll(/\r\n|\r|\n/g)) {
+    line++;
+    start = ended.index + ended[0].length;
+  }
+  return { line, column: offset - start + 1 };
 }
 
 /** The offset of a place in a text; its end where it has no such place. */
@@ -127,9 +131,10 @@ export function scan(query: string, limits: ScanLimits): Scanned {
   let before = "";
   for (const { kind, from: at, to } of tokens(text)) {
     if (kind === "iri") continue;
-    const character = text[at]!;
-    if (character in OPENING) {
-      open.push(OPENING[character]!);
+    const character = text.charAt(at);
+    const closing = OPENING[character];
+    if (closing !== undefined) {
+      open.push(closing);
       if (open.length > limits.SPARQL_MAX_DEPTH)
         throw new ServiceError(
           "QUERY_REFUSED",
@@ -173,7 +178,7 @@ function match(pattern: RegExp, text: string, at: number): string | undefined {
 
 /** The end of the space, comment, IRI or string that begins here; the same place when none does. */
 function skip(text: string, at: number): number {
-  const character = text[at]!;
+  const character = text[at];
   if (character === " " || character === "\n" || character === "\r" || character === "\t")
     return at + 1;
   if (character === "#") {
@@ -185,11 +190,11 @@ function skip(text: string, at: number): number {
 }
 
 function stringEnd(text: string, from: number): number {
-  const quote = text[from]!;
+  const quote = text.charAt(from);
   const long = text.startsWith(quote.repeat(3), from);
   const closing = long ? quote.repeat(3) : quote;
   for (let at = from + closing.length; at < text.length; at++) {
-    const character = text[at]!;
+    const character = text[at];
     if (character === "\\") at++;
     else if (text.startsWith(closing, at)) return at + closing.length;
     else if (!long && (character === "\n" || character === "\r")) break;
@@ -240,7 +245,7 @@ function withoutEscapes(query: string): { text: string; escapes: Escape[] } {
       at += escape?.length ?? 2;
       continue;
     } else {
-      push(query[at]!);
+      push(query.charAt(at));
     }
     at = Math.max(end, at + 1);
   }
@@ -277,7 +282,7 @@ export function* tokens(text: string): Generator<Token> {
     }
     const name = iri === undefined ? match(NAME, text, at) : undefined;
     const word = iri === undefined && name === undefined ? match(WORD, text, at) : undefined;
-    const to = at + (iri ?? name ?? word ?? text[at]!).length;
+    const to = at + (iri ?? name ?? word ?? text.charAt(at)).length;
     yield {
       kind:
         iri !== undefined

@@ -119,9 +119,9 @@ const iriOf = ({ source, fence, phase, sequence, after, part }: Position): strin
 
 function positionOf(iri: string): Position | undefined {
   const [source, fence, phase, sequence, after, part] = iri.slice(VALUE.length).split(":");
-  if (!iri.startsWith(VALUE) || part === undefined) return undefined;
+  if (!iri.startsWith(VALUE) || source === undefined || part === undefined) return undefined;
   return {
-    source: source!,
+    source,
     fence: Number(fence),
     phase: phase as Position["phase"],
     sequence: Number(sequence),
@@ -342,7 +342,7 @@ export class SparqlHttp {
     const body = Buffer.from(text, "utf8");
     const ending = new AbortController();
     const clock = setTimeout(() => ending.abort(late(timeout, setting)), timeout);
-    const abort = (): void => ending.abort(signal!.reason);
+    const abort = (): void => ending.abort(signal?.reason);
     if (signal?.aborted) abort();
     signal?.addEventListener("abort", abort, { once: true });
     let complete = false;
@@ -395,7 +395,7 @@ interface RowScanner {
   scan(part: Uint8Array, onEnd: (end: number) => boolean, onBegin?: (begin: number) => void): void;
 }
 
-const code = (character: string): number => character.codePointAt(0)!;
+const code = (character: string): number => character.charCodeAt(0);
 const [OPEN, CLOSE, LIST, LIST_END, QUOTE, BACKSLASH, NEWLINE] = [
   "{",
   "}",
@@ -552,13 +552,13 @@ export async function cutAnswer(
  * Streams the rows of SPARQL 1.1 JSON results in batches: only a part of the answer is in memory at
  * any time.
  */
-export async function* jsonRows(
+export async function* jsonRows<R extends Row = Row>(
   parts: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Row[], void, undefined> {
+): AsyncGenerator<R[], void, undefined> {
   const scanner = rowScanner("json");
   let open: Uint8Array[] | undefined;
   for await (const part of parts) {
-    const rows: Row[] = [];
+    const rows: R[] = [];
     let begun = 0;
     scanner.scan(
       part,
@@ -566,7 +566,7 @@ export async function* jsonRows(
         rows.push(
           JSON.parse(
             Buffer.concat([...(open ?? []), part.subarray(begun, end)]).toString("utf8"),
-          ) as Row,
+          ) as R,
         );
         open = undefined;
         begun = -1;

@@ -7,6 +7,7 @@ import {
   type QueryEngine,
   type QueryOptions,
   type Row,
+  rowsOf,
   silent,
 } from "../port.js";
 import { Arrivals } from "../waiting.js";
@@ -70,10 +71,7 @@ export class EndpointEngine implements QueryEngine {
     options: QueryOptions = {},
   ): Promise<{ rows: Row[]; sequence: number }> {
     const { text, sequence } = await this.text(query, "application/sparql-results+json", options);
-    return {
-      rows: (JSON.parse(text) as { results: { bindings: Row[] } }).results.bindings,
-      sequence,
-    };
+    return { rows: rowsOf(text), sequence };
   }
 
   async table(
@@ -113,8 +111,7 @@ export class EndpointEngine implements QueryEngine {
       const before = await this.#readable();
       const value = await ask();
       await this.#watch.look();
-      this.#mayBeRead();
-      const after = this.#watch.position!;
+      const after = this.#readableNow();
       if ((before.part === 0 && samePosition(before, after)) || tries >= most)
         return { value, sequence: Math.min(before.sequence, after.sequence) };
     }
@@ -151,7 +148,8 @@ export class EndpointEngine implements QueryEngine {
 
   state(): IndexState {
     if (this.#closed) return { state: "stopped", sequence: 0 };
-    if (this.#watch.filled) return { state: "ready", sequence: this.#watch.position!.sequence };
+    const { filled } = this.#watch;
+    if (filled) return { state: "ready", sequence: filled.sequence };
     return { state: "loading", sequence: 0, ...this.#projection.progress };
   }
 
@@ -185,11 +183,11 @@ export class EndpointEngine implements QueryEngine {
   }
 
   #reached(): number {
-    return this.#watch.filled ? this.#watch.position!.sequence : -1;
+    return this.#watch.filled?.sequence ?? -1;
   }
 
   #seen(): void {
-    const { error } = this.#watch;
+    const { error, filled } = this.#watch;
     if (error?.message !== this.#reported) {
       if (error)
         this.#options.log.error(
@@ -199,7 +197,7 @@ export class EndpointEngine implements QueryEngine {
       else this.#options.log.info({}, "the SPARQL endpoint answers");
       this.#reported = error?.message;
     }
-    if (!error && this.#watch.filled) this.#arrivals.arrived(this.#watch.position!.sequence);
+    if (!error && filled) this.#arrivals.arrived(filled.sequence);
   }
 
   /** Polls at intervals, so that the reported state of the endpoint is close to its real state. */
@@ -215,17 +213,19 @@ export class EndpointEngine implements QueryEngine {
     const until = performance.now() + this.#options.indexWait;
     if (this.#watch.age > FRESH || this.#watch.error || !this.#watch.filled)
       await this.#watch.look();
-    this.#mayBeRead();
-    while (this.#watch.position!.part > 0 && performance.now() < until) {
+    let position = this.#readableNow();
+    while (position.part > 0 && performance.now() < until) {
       await pause(STEP);
       await this.#watch.look();
-      this.#mayBeRead();
+      position = this.#readableNow();
     }
-    return this.#watch.position!;
+    return position;
   }
 
-  #mayBeRead(): void {
-    if (this.#closed || this.#watch.error || !this.#watch.filled) throw this.#unavailable();
+  #readableNow(): Position {
+    const { error, filled } = this.#watch;
+    if (this.#closed || error || !filled) throw this.#unavailable();
+    return filled;
   }
 
   #unavailable(): ServiceError {

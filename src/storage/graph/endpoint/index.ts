@@ -153,19 +153,20 @@ export class OwnServer {
     this.#child = child;
     let ready = false;
     let failure: string | undefined;
-    const failed = (reason: string): void => {
+    const failed = (reason: string): string => {
       failure ??= reason;
       if (this.#child === child) this.#child = undefined;
+      return failure;
     };
     child.once("error", (error) => failed(error.message));
     child.once("exit", () => dismissGuard(child));
     // After its last words have arrived.
     child.once("close", (code, signal) => {
-      failed(this.#reason(code, signal));
+      const reason = failed(this.#reason(code, signal));
       if (performance.now() - began > WELL) this.#backoff = 0;
       if (!ready || this.#closed) return;
       if (this.#replacing) this.#startAgain();
-      else this.#again(failure!);
+      else this.#again(reason);
     });
     while (failure === undefined && performance.now() - began < READY) {
       try {
@@ -215,11 +216,11 @@ export class OwnServer {
       stdio: ["ignore", "ignore", "pipe", "pipe"],
     });
     this.#tail = "";
-    child.stderr!.on("data", (part: Buffer) => {
+    child.stderr?.on("data", (part: Buffer) => {
       this.#tail = (this.#tail + part.toString("utf8")).slice(-TAIL);
     });
     // The guard may be gone when it is dismissed.
-    child.stdio[3]!.on("error", () => {});
+    child.stdio[3]?.on("error", () => {});
     return child;
   }
 
@@ -298,7 +299,7 @@ async function forsaken(port: number): Promise<Set<string>> {
           (await promisify(execFile)("netstat", ["-an"])).stdout,
           `127\\.0\\.0\\.1[.:]${port}\\s+127\\.0\\.0\\.1[.:](\\d+)\\s+CLOSE_WAIT`,
         ];
-  return new Set([...list.matchAll(new RegExp(line, "g"))].map(([, peer]) => peer!));
+  return new Set([...list.matchAll(new RegExp(line, "g"))].flatMap(([, peer]) => peer ?? []));
 }
 
 const unavailable = (message: string): ServiceError =>
@@ -334,7 +335,7 @@ async function freePort(): Promise<number> {
 }
 
 export { EndpointEngine } from "./engine.js";
-export { OpenEndpoint, type OpenEndpointOptions } from "./open-engine.js";
+export { type NTriples, OpenEndpoint, type OpenEndpointOptions } from "./open-engine.js";
 export { BOOKKEEPING } from "./client.js";
 export type { EndpointAddress, EndpointOptions } from "./client.js";
 

@@ -3,6 +3,7 @@ import { cleanXml } from "../../../model/markup.js";
 import type { PoolLoads } from "../../connections.js";
 import {
   type Asker,
+  type GraphFormat,
   iriTerm,
   type OpenAnswer,
   type OpenQueries,
@@ -16,8 +17,13 @@ import {
   RESERVED,
   SparqlHttp,
 } from "./client.js";
-import { Scratch } from "./digest.js";
 import type { EndpointEngine } from "./engine.js";
+
+/** A graph, and the form in which it is written. */
+export interface NTriples {
+  ntriples: string;
+  format: GraphFormat;
+}
 
 export interface OpenEndpointOptions {
   /** SPARQL_TIMEOUT, ms. */
@@ -32,9 +38,10 @@ export interface OpenEndpointOptions {
   queueWait: number;
   /** SPARQL_SLICE, ms. */
   slice: number;
-  /** INDEX_WAIT and SPARQL_IDLE, ms. */
+  /** INDEX_WAIT, ms. */
   indexWait: number;
-  idle: number;
+  /** Writes a graph in another form than N-Triples, without blocking the serving thread. */
+  spell(graph: NTriples, signal: AbortSignal): Promise<string>;
 }
 
 const MEDIA_TYPES = {
@@ -53,7 +60,6 @@ const MEDIA_TYPES = {
 export class OpenEndpoint implements OpenQueries {
   readonly #http: SparqlHttp;
   readonly #line: FairLine;
-  readonly #scratch: Scratch;
   #closed = false;
 
   readonly #engine: EndpointEngine;
@@ -64,7 +70,6 @@ export class OpenEndpoint implements OpenQueries {
     this.#options = options;
 
     this.#http = new SparqlHttp(address, options.atOnce);
-    this.#scratch = new Scratch(options.idle);
     const late = (): ServiceError =>
       new ServiceError(
         "SPARQL_BUSY",
@@ -98,7 +103,6 @@ export class OpenEndpoint implements OpenQueries {
   async close(): Promise<void> {
     this.#closed = true;
     this.#line.close(stopping());
-    await this.#scratch.close();
     this.#http.close();
   }
 
@@ -139,7 +143,7 @@ export class OpenEndpoint implements OpenQueries {
         };
       if (!graph || format === "nt") return { bytes, truncated, sequence: answer.sequence };
       return {
-        bytes: await this.#spelled(bytes, format as "ttl"),
+        bytes: await this.#spelled(bytes, format as "ttl", signal),
         truncated,
         sequence: answer.sequence,
       };
@@ -149,11 +153,15 @@ export class OpenEndpoint implements OpenQueries {
     }
   }
 
-  async #spelled(ntriples: Uint8Array, format: "ttl" | "jsonld" | "rdfxml"): Promise<Uint8Array> {
-    const text = await this.#scratch.run("spell", {
-      ntriples: Buffer.from(ntriples).toString("utf8"),
-      format,
-    });
+  async #spelled(
+    ntriples: Uint8Array,
+    format: "ttl" | "jsonld" | "rdfxml",
+    signal: AbortSignal,
+  ): Promise<Uint8Array> {
+    const text = await this.#options.spell(
+      { ntriples: Buffer.from(ntriples).toString("utf8"), format },
+      signal,
+    );
     const bytes = Buffer.from(text, "utf8");
     const { maxBytes } = this.#options;
     if (bytes.length > maxBytes)
@@ -198,9 +206,9 @@ const PLACE = /error at (\d+):(\d+): |(?:at )?line (\d+), column (\d+)[.:]?\s*/;
 function refusalOf(message: string): ServiceError {
   const [words, ...numbers] = PLACE.exec(message) ?? [];
   const [line, column] = numbers.filter((number) => number !== undefined).map(Number);
-  if (words === undefined || line! < 2)
+  if (words === undefined || line === undefined || column === undefined || line < 2)
     return new ServiceError("QUERY_REFUSED", `The query was refused: ${message}`);
-  const place = { line: line! - 1, column: column! };
+  const place = { line: line - 1, column };
   return new ServiceError(
     "QUERY_SYNTAX",
     `The query is malformed at line ${place.line}, column ${place.column}: ` +

@@ -109,9 +109,9 @@ export class Watch {
     return performance.now() - this.#seenAt;
   }
 
-  /** True when the graphs may be read. */
-  get filled(): boolean {
-    return this.#position?.phase === "done";
+  /** The position while the graphs may be read. */
+  get filled(): Position | undefined {
+    return this.#position?.phase === "done" ? this.#position : undefined;
   }
 
   /**

@@ -19,7 +19,10 @@ export function watchPanics(): void {
   console.error = (...words: unknown[]) => {
     const text = String(words[0]);
     if (text.startsWith("panicked at"))
-      panic = text.split("\n\nStack:")[0]!.replaceAll("\n", " ").slice(0, 500);
+      panic = text
+        .replace(/\n\nStack:.*/s, "")
+        .replaceAll("\n", " ")
+        .slice(0, 500);
     else print(...words);
   };
 }
@@ -77,8 +80,9 @@ class BatchBytes {
 
   /** Valid until the next call. */
   of(batch: readonly Pick<Lines, "text">[]): Uint8Array {
-    if (batch.length === 1 && batch[0]!.text.length > LOT_LENGTH)
-      return encoder.encode(batch[0]!.text);
+    const [first] = batch;
+    if (first && batch.length === 1 && first.text.length > LOT_LENGTH)
+      return encoder.encode(first.text);
     const memory = (this.#memory ??= new Uint8Array(LOT_LENGTH * WIDEST));
     let length = 0;
     for (const { text } of batch)

@@ -1,28 +1,22 @@
 /** The graph index in threads of this process: how they are started, asked and restarted. */
-import { once } from "node:events";
-import { type MessagePort, Worker } from "node:worker_threads";
 import { ServiceError } from "../../../errors.js";
-import { threadModule } from "../../../package-root.js";
 import {
   type GraphDigest,
   type IndexState,
   type QueryEngine,
   type QueryOptions,
-  type RecordsDigester,
   type Row,
+  rowsOf,
   silent,
 } from "../port.js";
 import { Arrivals } from "../waiting.js";
 import {
   DEFAULTS,
   engineThread,
-  type DigestReply,
-  type DigestRequest,
   type Job,
   LEAST_REWRITES,
   type Loss,
   type OxigraphOptions,
-  type ThreadData,
   type ThreadEvents,
   ThreadHandle,
   WASTE_PER_REWRITE,
@@ -266,7 +260,7 @@ class Threads {
     const { advice } = this.state();
     if (this.#suggested || advice === undefined) return;
     this.#suggested = true;
-    this.#options.log.warn({ records: this.#current!.records }, advice);
+    this.#options.log.warn({ records: this.#current?.records }, advice);
   }
 
   #rebuild(worn: ThreadHandle): void {
@@ -409,10 +403,7 @@ export class OxigraphEngine implements QueryEngine {
     options: QueryOptions = {},
   ): Promise<{ rows: Row[]; sequence: number }> {
     const { text, sequence } = await this.text(query, "json", options);
-    return {
-      rows: (JSON.parse(text) as { results: { bindings: Row[] } }).results.bindings,
-      sequence,
-    };
+    return { rows: rowsOf(text), sequence };
   }
 
   async table(
@@ -460,6 +451,7 @@ export class OxigraphEngine implements QueryEngine {
 }
 
 export { OpenEngine } from "./open/engine.js";
+export { openRecordsDigester } from "./records-digester.js";
 export type { OpenOptions } from "./open/engine.js";
 export type { EngineLog } from "../port.js";
 export type { OxigraphOptions } from "./thread-handle.js";
@@ -473,39 +465,3 @@ export async function openOxigraphEngine(options: OxigraphOptions): Promise<Oxig
   engine.start();
   return engine;
 }
-
-/**
- * {@link RecordsDigester} for the Oxigraph index. Its thread reads the feed from the beginning; the
- * serving thread is left alone. One question at a time.
- */
-export function openRecordsDigester(
-  openFeed: () => MessagePort,
-  pageSize: number = DEFAULTS.pageSize,
-): RecordsDigester {
-  const feed = openFeed();
-  const worker = new Worker(threadModule("src/storage/graph/oxigraph/records-digest-thread"), {
-    workerData: { feed, pageSize } satisfies ThreadData,
-    transferList: [feed],
-  });
-  let lost: Error | undefined;
-  worker.on("error", (error) => (lost = error));
-  return {
-    async digest(atLeast) {
-      if (lost) throw unread(lost);
-      const answer = once(worker, "message");
-      worker.postMessage({ atLeast } satisfies DigestRequest);
-      try {
-        return ((await answer) as [DigestReply])[0];
-      } catch (error) {
-        throw unread(error as Error);
-      }
-    },
-    close: async () => void (await worker.terminate()),
-  };
-}
-
-const unread = (error: Error): ServiceError =>
-  new ServiceError(
-    "STORE_UNAVAILABLE",
-    `The records could not be read to the end: ${error.message}`,
-  );

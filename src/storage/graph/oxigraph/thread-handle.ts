@@ -310,14 +310,3 @@ export type ThreadReply =
       message: string;
       fields: Record<string, unknown>;
     };
-
-/** Asks the thread that digests the record store: a digest as of a commit not before `atLeast`. */
-export interface DigestRequest {
-  atLeast: number;
-}
-export interface DigestReply {
-  digest: string;
-  quads: number;
-  sequence: number;
-  leftOut: number;
-}

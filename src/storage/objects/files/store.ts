@@ -69,7 +69,7 @@ export async function replaceFile(
     try {
       return await move(from, to);
     } catch (error) {
-      if (platform !== "win32" || !OPEN_ELSEWHERE.has(codeOf(error)!)) throw error;
+      if (platform !== "win32" || !OPEN_ELSEWHERE.has(codeOf(error) ?? "")) throw error;
       if (left > 0) await sleep(pause);
       else if ((await stat(to).catch(() => undefined)) === undefined) throw error;
       else return removeFile(from);

@@ -112,6 +112,8 @@ export interface AccountStore extends CredentialStore {
     after?: string;
     limit: number;
   }): Promise<Page<ListedAccount> & { positions: string[] }>;
+  /** The same of one of them. */
+  listedAccount(user: string): Promise<ListedAccount | undefined>;
   /** Notes that the account's password was entered. */
   noteSignIn(user: string, at: number): Promise<void>;
   accountByEmail(email: string): Promise<Account | undefined>;

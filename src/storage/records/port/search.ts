@@ -109,10 +109,6 @@ export interface SearchFacet {
 
 /** Search in the public text of live records. */
 export interface SearchStore {
-  /**
-   * @param signal an abort before the search has begun prevents it; its reason is thrown
-   * @throws {import("../../../errors.js").ServiceError} `QUERY_MEMORY`: {@link SearchQuery.near} needs
-   * more memory than VECTORS_MEMORY; without it the same search is answered
-   */
+  /** @param signal an abort before the search has begun prevents it; its reason is thrown */
   search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage>;
 }

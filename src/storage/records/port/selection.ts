@@ -97,13 +97,13 @@ export interface RecordFilter {
 
 /**
  * Links of records in both directions, with the meaning that the options have in `linksFrom` and
- * `linksTo` of the store.
+ * `linksTo` of the store: without predicates, links by any.
  */
 export interface LinkCountQuery {
   arks: readonly string[];
-  from: { predicates: readonly string[]; distinct?: boolean };
+  from: { predicates?: readonly string[]; distinct?: boolean };
   to: {
-    predicates: readonly string[];
+    predicates?: readonly string[];
     kinds?: readonly KindName[];
     distinct?: boolean;
     unlessBack?: readonly string[];

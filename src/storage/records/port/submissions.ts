@@ -93,6 +93,8 @@ export interface SubmissionStore {
     user: string | null,
     options: { after?: string; limit: number },
   ): Promise<SubmissionPage>;
+  /** How many there are of the user, or of all users for null. */
+  countSubmissions(user: string | null): Promise<number>;
   /** Queued and running ones, oldest first: a start must resume or fail them. */
   unfinished(): Promise<Submission[]>;
   /**

@@ -4,8 +4,8 @@
  */
 export const MAX_EMBEDDED_CHARACTERS = 32_768;
 
-/** Most numbers of one stored vector. */
-export const MAX_STORED_DIMENSIONS = 16_384;
+/** Most numbers of one stored vector: no vector of pgvector has more. */
+export const MAX_STORED_DIMENSIONS = 16_000;
 
 /** The searchable text of a record that changed. */
 export interface ChangedText {
@@ -13,10 +13,7 @@ export interface ChangedText {
   ark: string;
   /** Current version, each text cut to {@link MAX_EMBEDDED_CHARACTERS}; null when the record is deleted. */
   text: { name: string; keywords: string; description: string } | null;
-  /**
-   * Digest of the text from which the stored vector of the model was made; null without a vector,
-   * or where the record was of another kind at that time.
-   */
+  /** Digest of the text from which the stored vector of the model was made; null without a vector. */
   digest: Uint8Array | null;
 }
 

@@ -4,6 +4,7 @@ import type {
   Credential,
   CredentialPurpose,
   CredentialStore,
+  ListedAccount,
   RecordStore,
 } from "../port.js";
 import {
@@ -54,23 +55,21 @@ const BY_EMAIL = statement<AccountRow>(
 );
 const BY_USER = statement<AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM account WHERE person = $1`);
 const COUNT_ACCOUNTS = statement<[number]>("SELECT count(*) FROM account WHERE deleted = false");
-const LIST = statement<
-  [
-    id: number,
-    user: string,
-    name: string | null,
-    email: string,
-    admin: boolean,
-    disabled: boolean,
-    createdAt: number,
-    signedInAt: number | null,
-  ]
->(
-  `SELECT r.id, a.person, r.name, a.email, a.admin, a.disabled, r.created_at, a.signed_in_at
-    FROM record AS r JOIN account AS a ON a.person = r.ark
-    WHERE r.kind = 'user' AND r.deleted_at IS NULL AND r.id < $1 AND a.deleted = false
-    ORDER BY r.id DESC LIMIT $2`,
-);
+type ListedRow = [
+  id: number,
+  user: string,
+  name: string | null,
+  email: string,
+  admin: boolean,
+  disabled: boolean,
+  createdAt: number,
+  signedInAt: number | null,
+];
+const LISTED = `SELECT r.id, a.person, r.name, a.email, a.admin, a.disabled, r.created_at,
+    a.signed_in_at FROM record AS r JOIN account AS a ON a.person = r.ark
+    WHERE r.kind = 'user' AND r.deleted_at IS NULL AND a.deleted = false`;
+const LIST = statement<ListedRow>(`${LISTED} AND r.id < $1 ORDER BY r.id DESC LIMIT $2`);
+const LISTED_OF = statement<ListedRow>(`${LISTED} AND a.person = $1`);
 const SETTING = statement<[string]>("SELECT value FROM setting WHERE name = $1");
 
 type ListedPage = Awaited<ReturnType<RecordStore["accounts"]>>;
@@ -101,24 +100,40 @@ export class AccountReads {
     const rows = await this.#database.query(LIST, [before, limit + 1]);
     const page = rows.slice(0, limit);
     return {
-      items: page.map(([, user, name, email, admin, disabled, createdAt, signedInAt]) => ({
-        user,
-        name,
-        email,
-        admin,
-        disabled,
-        createdAt,
-        signedInAt,
-      })),
+      items: page.map(listedOf),
       positions: page.map(([id]) => String(id)),
       ...(rows.length > limit ? { next: String(page.at(-1)![0]) } : {}),
     };
+  }
+
+  async listed(user: string): Promise<ListedAccount | undefined> {
+    const [row] = isStorableText(user) ? await this.#database.query(LISTED_OF, [user]) : [];
+    return row && listedOf(row);
   }
 
   async setting(name: string): Promise<string | undefined> {
     return isStorableText(name) ? (await this.#database.query(SETTING, [name]))[0]?.[0] : undefined;
   }
 }
+
+const listedOf = ([
+  ,
+  user,
+  name,
+  email,
+  admin,
+  disabled,
+  createdAt,
+  signedInAt,
+]: ListedRow): ListedAccount => ({
+  user,
+  name,
+  email,
+  admin,
+  disabled,
+  createdAt,
+  signedInAt,
+});
 
 export const SUBMISSION_COLUMNS =
   "number, id, type, person, status, stage, attempt, interrupted, time_created, " +
@@ -135,6 +150,8 @@ const OF_USER = statement<SubmissionRow>(
   `${SELECT} WHERE person = $1 AND number < $2 ORDER BY number DESC LIMIT $3`,
 );
 const ALL = statement<SubmissionRow>(`${SELECT} WHERE number < $1 ORDER BY number DESC LIMIT $2`);
+const COUNT_OF_USER = statement<[number]>("SELECT count(*) FROM submission WHERE person = $1");
+const COUNT = statement<[number]>("SELECT count(*) FROM submission");
 const UNFINISHED = statement<SubmissionRow>(
   `${SELECT} WHERE status IN ('queued', 'running') ORDER BY number`,
 );
@@ -168,6 +185,15 @@ export class SubmissionReads {
       positions,
       ...(rows.length > limit ? { next: positions.at(-1)! } : {}),
     };
+  }
+
+  /** @param user null for all users */
+  async count(user: string | null): Promise<number> {
+    if (user !== null && !isStorableText(user)) return 0;
+    const [row] = await (user === null
+      ? this.#database.query(COUNT)
+      : this.#database.query(COUNT_OF_USER, [user]));
+    return row![0];
   }
 
   async unfinished(): Promise<Submission[]> {

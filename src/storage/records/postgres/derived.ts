@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { repacked } from "../codecs.js";
 import {
   type ChangedText,
@@ -9,8 +8,8 @@ import {
   type VectorStore,
 } from "../port.js";
 import { type ChangedRow, changedTexts } from "../rows.js";
-import { packVectors, readPlace, readStep, writePlace } from "../vectors.js";
-import { type Database, Sending, statement } from "./statement.js";
+import { checkedVectors, readPlace, readStep, writePlace } from "../vectors.js";
+import { type Database, type Sending, statement } from "./statement.js";
 
 const KEEP_SCORE =
   statement(`INSERT INTO score (crate, state, whole, body, percent, record) VALUES ($1, $2, $3, $4, $5,
@@ -50,33 +49,28 @@ export class Scores implements ScoreStore {
 }
 
 const REACH = statement<[sequence: number, record: number]>(
-  "SELECT sequence, record FROM vector_reach WHERE model = $1",
+  "SELECT sequence, record FROM embedding_reach WHERE model = $1",
 );
 /**
- * Steps continue those of an earlier run that left rows. Both this statement and the next one wait
- * for another transaction that moves the same reach, and then see its result; so steps become
- * visible in their order.
+ * Both this statement and the next one wait for another transaction that moves the same reach, and
+ * then see its result.
  */
-const BEGIN = statement<
-  [step: number]
->(`INSERT INTO vector_reach (model, sequence, record, era, step)
-    VALUES ($1, $2, $3, $4, coalesce((SELECT max(step) FROM vector WHERE model = $1), 0) + 1)
-    ON CONFLICT DO NOTHING RETURNING step`);
-const GO = statement<[step: number]>(
-  `UPDATE vector_reach SET sequence = $4, record = $5, step = step + 1
-    WHERE model = $1 AND sequence = $2 AND record = $3 RETURNING step`,
+const BEGIN = statement<[model: string]>(
+  `INSERT INTO embedding_reach (model, sequence, record) VALUES ($1, $2, $3)
+    ON CONFLICT DO NOTHING RETURNING model`,
 );
-const KEEP_VECTORS = statement(`INSERT INTO vector (model, record, kind, step, digest, vector)
-    SELECT n.model, r.id, r.kind, n.step, substring($1::bytea
-    FROM n.d FOR n.dl), substring($1::bytea FROM n.v FOR n.vl)
-    FROM unnest($2::text[], $3::bigint[], $4::text[], $5::int[], $6::int[], $7::int[], $8::int[]) AS
-    n (model, step, ark, d, dl, v, vl) JOIN record AS r ON r.ark = n.ark
-    ON CONFLICT (model, record) DO UPDATE SET kind = excluded.kind, step = excluded.step, digest =
-    excluded.digest, vector = excluded.vector`);
-const REMOVE = statement(
-  `UPDATE vector SET step = $2, digest = NULL, vector = NULL
-    WHERE model = $1 AND vector IS NOT NULL AND record IN (SELECT id FROM record
-    WHERE ark = ANY($3::text[]))`,
+const GO = statement<[model: string]>(
+  `UPDATE embedding_reach SET sequence = $4, record = $5
+    WHERE model = $1 AND sequence = $2 AND record = $3 RETURNING model`,
+);
+const KEEP_VECTOR = statement(
+  `INSERT INTO embedding (model, record, digest, vector)
+    SELECT $1, id, $3, $4::real[] FROM record WHERE ark = $2
+    ON CONFLICT (model, record) DO UPDATE SET digest = excluded.digest, vector = excluded.vector`,
+);
+const REMOVE_VECTORS = statement(
+  `DELETE FROM embedding WHERE model = $1
+    AND record IN (SELECT id FROM record WHERE ark = ANY($2::text[]))`,
 );
 
 const cut = (column: string): string => `left(t.${column}, ${MAX_EMBEDDED_CHARACTERS})`;
@@ -86,22 +80,22 @@ const cut = (column: string): string => `left(t.${column}, ${MAX_EMBEDDED_CHARAC
  */
 const CHANGED =
   statement<ChangedRow>(`SELECT c.sequence, c.record, r.ark, ${cut("name")}, ${cut("keywords")}, ${cut("description")},
-      v.digest FROM (SELECT sequence, record FROM change_log
+      e.digest FROM (SELECT sequence, record FROM change_log
       WHERE (sequence, record) > ($2::bigint, $3::bigint) ORDER BY sequence, record
       LIMIT $4) AS c JOIN record AS r ON r.id = c.record LEFT JOIN text AS t
-      ON t.state = r.state AND r.deleted_at IS NULL LEFT JOIN vector AS v
-      ON v.model = $1 AND v.record = c.record AND v.kind = r.kind ORDER BY c.sequence, c.record`);
+      ON t.state = r.state AND r.deleted_at IS NULL LEFT JOIN embedding AS e
+      ON e.model = $1 AND e.record = c.record ORDER BY c.sequence, c.record`);
 
 const FORGET_REACHES = statement<[model: string]>(
-  `DELETE FROM vector_reach WHERE model IN (SELECT model FROM vector_reach WHERE model <> $1
+  `DELETE FROM embedding_reach WHERE model IN (SELECT model FROM embedding_reach WHERE model <> $1
     LIMIT $2) RETURNING model`,
 );
 /** Not `<>`, which would read all rows of the model that stays. */
 const FORGET_VECTORS = statement<
   [record: number]
->(`DELETE FROM vector WHERE (model, record) IN ( (SELECT model, record FROM vector
+>(`DELETE FROM embedding WHERE (model, record) IN ( (SELECT model, record FROM embedding
     WHERE model < $1 ORDER BY model, record LIMIT $2) UNION ALL (SELECT model, record
-    FROM vector WHERE model > $1 ORDER BY model, record LIMIT $2) LIMIT $2) RETURNING record`);
+    FROM embedding WHERE model > $1 ORDER BY model, record LIMIT $2) LIMIT $2) RETURNING record`);
 
 /**
  * Independent of the database's own default: a statement that waited for a row sees its new state.
@@ -138,24 +132,17 @@ export class Vectors implements VectorStore {
 
   async storeVectors(model: string, { vectors, ...ends }: VectorStep): Promise<boolean> {
     const { after, to } = readStep(ends);
-    const packed = packVectors(vectors);
+    const checked = checkedVectors(vectors);
     return this.#writing.transaction(MODE, async (session) => {
       const isFirst = writePlace(after) === "";
       const moved = isFirst
-        ? await session.query(BEGIN, [model, to.sequence, to.record, randomUUID()])
+        ? await session.query(BEGIN, [model, to.sequence, to.record])
         : await session.query(GO, [model, after.sequence, after.record, to.sequence, to.record]);
-      const step = moved[0]?.[0];
-      if (step === undefined) return false;
-      const sending = new Sending(session);
-      const removed = packed.filter(({ vector }) => vector === null).map(({ ark }) => ark);
-      if (removed.length > 0) void sending.send(REMOVE, [model, step, removed], removed.length);
-      await sending.rowsWithBytes(
-        KEEP_VECTORS,
-        packed.flatMap(({ ark, digest, vector }) =>
-          vector === null ? [] : [{ columns: [model, step, ark], bytes: [digest, vector] }],
-        ),
-      );
-      await sending.settle();
+      if (moved.length === 0) return false;
+      const removed = checked.filter(({ vector }) => vector === null).map(({ ark }) => ark);
+      if (removed.length > 0) await session.query(REMOVE_VECTORS, [model, removed]);
+      for (const { ark, digest, vector } of checked)
+        if (vector) await session.query(KEEP_VECTOR, [model, ark, digest, [...vector]]);
       return true;
     });
   }

@@ -17,6 +17,7 @@ import type {
   FileReference,
   Found,
   FoundLink,
+  ListedAccount,
   Holder,
   LeaseStore,
   ListedPage,
@@ -52,15 +53,13 @@ import type {
   SubmissionPage,
   SubmissionStore,
 } from "../port/submissions.js";
-import { AskedThread, Feed } from "../threads.js";
-import { type Near, VECTORS_MEMORY } from "../vectors.js";
 import { AccountReads, Credentials, SubmissionReads } from "./accounts.js";
 import { QuadsRewrites, Scores, Vectors } from "./derived.js";
 import { LinkReads, ListReads, SelectionReads } from "./lists.js";
+import { Feed } from "./feed.js";
 import { Leases, Registration, Watch } from "./nodes.js";
 import { CrateUseReads, ObjectReads, RecordReads } from "./reads/records.js";
 import { migrate } from "./schema.js";
-import type { NearQuestion } from "./search/near-thread.js";
 import { SearchReads } from "./search/search-reads.js";
 import { prepareSpellings } from "./search/spellings.js";
 import { asStoreError, Database, type DatabaseOptions, StatementError } from "./statement.js";
@@ -69,8 +68,6 @@ import { Writer } from "./writes/writer.js";
 export interface PostgresOptions extends Omit<DatabaseOptions, "log"> {
   /** ms between two polls for commits of other nodes. */
   poll: number;
-  /** Most bytes of the vectors that searches read. */
-  vectorsMemory?: number;
   /** Called with faults in the background. */
   log?(message: string): void;
   /** This node's clock, in ms since 1970. */
@@ -105,7 +102,6 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   readonly #writer: Writer;
   readonly #watch: Watch;
   readonly #feed: Feed;
-  readonly #near: AskedThread<NearQuestion, Near[]>;
   readonly #registration: Registration;
 
   constructor(
@@ -113,16 +109,13 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     writing: Database,
     writer: Writer,
     watch: Watch,
-    feed: Feed,
-    near: AskedThread<NearQuestion, Near[]>,
     registration: Registration,
   ) {
     this.#database = database;
     this.#writing = writing;
     this.#writer = writer;
     this.#watch = watch;
-    this.#feed = feed;
-    this.#near = near;
+    this.#feed = new Feed(database);
     this.#registration = registration;
 
     this.#records = new RecordReads(database);
@@ -134,7 +127,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#submissions = new SubmissionReads(database);
     this.#objects = new ObjectReads(database);
     this.#uses = new CrateUseReads(database);
-    this.#searches = new SearchReads(database, near);
+    this.#searches = new SearchReads(database);
     this.#leases = new Leases(writing);
     this.#scores = new Scores(database, writing);
     this.#vectors = new Vectors(database, writing);
@@ -191,6 +184,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   accounts = (
     options: Parameters<RecordStore["accounts"]>[0],
   ): ReturnType<RecordStore["accounts"]> => this.#ask(() => this.#accounts.list(options));
+  listedAccount = (user: string): Promise<ListedAccount | undefined> =>
+    this.#ask(() => this.#accounts.listed(user));
   noteSignIn = (user: string, at: number): Promise<void> =>
     this.#ask(() => this.#credentials.noteSignIn(user, at));
   credential = (hash: string): ReturnType<CredentialStore["credential"]> =>
@@ -221,6 +216,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     user: string | null,
     options: { after?: string; limit: number },
   ): Promise<SubmissionPage> => this.#ask(() => this.#submissions.list(user, options));
+  countSubmissions = (user: string | null): Promise<number> =>
+    this.#ask(() => this.#submissions.count(user));
   unfinished = (): Promise<Submission[]> => this.#ask(() => this.#submissions.unfinished());
   beginAttempt = (id: string, at: number): Promise<Submission | undefined> =>
     this.#writer.call("beginAttempt", id, at);
@@ -303,7 +300,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   };
 
   close = async (): Promise<void> => {
-    await Promise.all([this.#feed.close(), this.#near.close(), this.#writer.close()]);
+    this.#feed.close();
+    await this.#writer.close();
     await this.#watch.close();
     await this.#registration.end();
     await Promise.all([this.#database.close(), this.#writing.close()]);
@@ -338,16 +336,7 @@ async function ask<T>(work: () => Promise<T>): Promise<T> {
 export async function openPostgresRecordStore(
   options: PostgresOptions,
 ): Promise<RecordStore & LeaseStore> {
-  const {
-    url,
-    pool,
-    timeout,
-    connectTimeout,
-    poll,
-    vectorsMemory = VECTORS_MEMORY,
-    log = () => {},
-    clock = Date.now,
-  } = options;
+  const { url, pool, timeout, connectTimeout, poll, log = () => {}, clock = Date.now } = options;
   const [database, writing] = [Math.max(1, pool - FOR_WRITES), FOR_WRITES].map(
     (size) => new Database({ url, pool: size, timeout, connectTimeout, log }),
   ) as [Database, Database];
@@ -374,16 +363,5 @@ export async function openPostgresRecordStore(
     skew: () => watch.skew,
     done: (sequence) => watch.receive(sequence),
   });
-  const feed = new Feed(
-    "src/storage/records/postgres/feed-thread",
-    { url, timeout, connectTimeout },
-    log,
-  );
-  const near = new AskedThread<NearQuestion, Near[]>(
-    "vectors",
-    "src/storage/records/postgres/search/near-thread",
-    { url, timeout, connectTimeout, vectorsMemory },
-    log,
-  );
-  return new PostgresRecordStore(database, writing, writer, watch, feed, near, registration);
+  return new PostgresRecordStore(database, writing, writer, watch, registration);
 }

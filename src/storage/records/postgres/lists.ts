@@ -422,13 +422,18 @@ const TO = [toOf(""), toOf("DESC")] as const;
  * Counts the links that the two statements above list. Each side either counts its links, or the
  * distinct records at their other end.
  */
-const countOf = (distinctTargets: boolean, distinctSources: boolean): Statement<[number]> =>
+const countOf = (
+  distinctTargets: boolean,
+  distinctSources: boolean,
+  fromAnyPredicate: boolean,
+): Statement<[number]> =>
   statement<[number]>(`SELECT ( SELECT count(${distinctTargets ? "DISTINCT l.target_key" : "*"})
     FROM record AS r JOIN link AS l ON l.source = r.id
-    WHERE r.ark = asked.ark AND l.via IN (SELECT id FROM via WHERE predicate = ANY($3))) + (
+    WHERE r.ark = asked.ark AND ($3::text[] IS NULL OR l.via IN (SELECT id FROM via
+    WHERE predicate = ANY($3)))) + (
     SELECT count(${distinctSources ? "DISTINCT l.source" : "*"}) FROM link AS l
     WHERE l.target_key = asked.target_key AND l.via IN (SELECT id FROM via
-    WHERE predicate = ANY($4) AND ($5::text[] IS NULL OR kind = ANY($5))) AND ($6::text[] IS NULL OR
+    WHERE ${fromAnyPredicate ? "$4::text[] IS NULL" : "predicate = ANY($4)"} AND ($5::text[] IS NULL OR kind = ANY($5))) AND ($6::text[] IS NULL OR
     ( SELECT 1 FROM link AS back WHERE back.target_key = (SELECT key FROM record
     WHERE id = l.source) AND back.via IN (SELECT id FROM via
     WHERE predicate = ANY($6)) AND back.source IN (SELECT id FROM record
@@ -436,7 +441,7 @@ const countOf = (distinctTargets: boolean, distinctSources: boolean): Statement<
     FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (ark, target_key, place)
     ORDER BY asked.place`);
 const COUNTS = [false, true].map((targets) =>
-  [false, true].map((sources) => countOf(targets, sources)),
+  [false, true].map((sources) => [false, true].map((any) => countOf(targets, sources, any))),
 );
 
 /** Links in both directions: one statement each, for any number of records. */
@@ -486,11 +491,11 @@ export class LinkReads {
   /** Links of each record in both directions: one statement for all of them. */
   async count({ arks, from, to }: LinkCountQuery): Promise<number[]> {
     const counts = COUNTS[Number(from.distinct === true)]![Number(to.distinct === true)]!;
-    const rows = await this.#database.query(counts, [
+    const rows = await this.#database.query(counts[Number(to.predicates === undefined)]!, [
       listOf(arks),
       listOf(arks.map(arkKey)),
-      listOf(from.predicates),
-      listOf(to.predicates),
+      from.predicates ? listOf(from.predicates) : null,
+      to.predicates ? listOf(to.predicates) : null,
       to.kinds ? listOf(to.kinds) : null,
       to.unlessBack ? listOf(to.unlessBack) : null,
     ]);

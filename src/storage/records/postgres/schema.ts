@@ -223,20 +223,6 @@ CREATE TABLE score (crate text COLLATE "C" PRIMARY KEY, state text COLLATE "C" N
 `;
 
 /**
- * Vectors of searchable text, by model, and how far they reach in the change log. `step` rises with
- * each transaction that stores vectors of the model, under the lock of the row in `vector_reach`: a
- * reader of the rows up to one step continues behind it. `era` changes after the vectors were
- * forgotten. Where a vector was removed its row stays, so that readers learn of it.
- */
-const VERSION_5 = `
-CREATE TABLE vector (model text COLLATE "C" NOT NULL, record bigint NOT NULL,
-  kind text COLLATE "C" NOT NULL, step bigint NOT NULL, digest bytea, vector bytea, PRIMARY KEY (model, record));
-CREATE INDEX vector_step ON vector (model, step, record);
-CREATE TABLE vector_reach (model text COLLATE "C" PRIMARY KEY, sequence bigint NOT NULL,
-  record bigint NOT NULL, era text COLLATE "C" NOT NULL, step bigint NOT NULL);
-`;
-
-/**
  * Archives are deleted with the records they hold; before this version they stayed, and served the
  * deleted content. An archive that came after the deletion does not hold it.
  */
@@ -417,8 +403,6 @@ const FOLLOW_KINDS = [
   `UPDATE keyword SET kind = v.kind FROM ${KINDS_NOW} WHERE keyword.record = v.id`,
   `UPDATE text SET kind = v.kind FROM ${KINDS_NOW} JOIN record AS r ON r.id = v.id
     WHERE text.state = r.state`,
-  `UPDATE vector SET kind = v.kind FROM ${KINDS_NOW}, vector_reach AS m
-    WHERE vector.model = m.model AND vector.record = v.id`,
 ].map((sql) => statement(sql));
 const LOG_KINDS = statement(
   `INSERT INTO change_log (sequence, record) SELECT $2::bigint, r.id FROM record AS r
@@ -552,6 +536,49 @@ async function version14(session: Session): Promise<void> {
   }
 }
 
+/** Vectors of searchable text, by model, and how far they reach in the change log. */
+const TABLES_15 = `
+CREATE TABLE IF NOT EXISTS embedding (model text COLLATE "C" NOT NULL, record bigint NOT NULL,
+  digest bytea NOT NULL, vector real[] NOT NULL, PRIMARY KEY (model, record));
+CREATE TABLE IF NOT EXISTS embedding_reach (model text COLLATE "C" PRIMARY KEY,
+  sequence bigint NOT NULL, record bigint NOT NULL);
+`;
+const HAS_FORMER = statement<[has: boolean]>(
+  `SELECT EXISTS (SELECT 1 FROM pg_class
+    WHERE oid = to_regclass('vector_reach') AND relnamespace = current_schema()::regnamespace)`,
+);
+const FORMER_REACHES = `INSERT INTO embedding_reach SELECT model, sequence, record FROM vector_reach;
+  DROP TABLE vector_reach;`;
+const FORMER_VECTORS = statement<
+  [model: string, record: number, digest: Uint8Array, vector: Uint8Array]
+>(
+  `SELECT model, record, digest, vector FROM vector WHERE (model, record) > ($1, $2)
+    AND vector IS NOT NULL ORDER BY model, record LIMIT ${TEXTS}`,
+);
+const PUT_VECTOR = statement(
+  "INSERT INTO embedding (model, record, digest, vector) VALUES ($1, $2, $3, $4::real[])",
+);
+
+/**
+ * Vectors are lists of numbers, which pgvector reads; before this version they were bytes in a
+ * table named `vector`, as the type of pgvector is.
+ */
+async function version15(session: Session): Promise<void> {
+  await session.exec(TABLES_15);
+  if (!(await session.query(HAS_FORMER))[0]![0]) return;
+  await session.exec(FORMER_REACHES);
+  let rows = await session.query(FORMER_VECTORS, ["", 0]);
+  while (rows.length > 0) {
+    for (const [model, record, digest, bytes] of rows) {
+      const vector = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+      await session.query(PUT_VECTOR, [model, record, digest, [...vector]]);
+    }
+    const [model, record] = rows.at(-1)!;
+    rows = await session.query(FORMER_VECTORS, [model, record]);
+  }
+  await session.exec("DROP TABLE vector");
+}
+
 /**
  * Each brings the schema one version further. Only ever add to the end; `needs` is lower than the
  * version only where older programs may read and write as before.
@@ -561,7 +588,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: VERSION_2, needs: 2 },
   { up: VERSION_3, needs: 2 },
   { up: VERSION_4, needs: 4 },
-  { up: VERSION_5, needs: 4 },
+  // Vectors, which version 15 makes.
+  { up: "", needs: 4 },
   { up: VERSION_6, needs: 6 },
   { up: version7, needs: 6 },
   { up: VERSION_8, needs: 6 },
@@ -572,6 +600,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: VERSION_12, needs: 12 },
   { up: version13, needs: 13 },
   { up: version14, needs: 14 },
+  { up: version15, needs: 15 },
 ];
 
 /**

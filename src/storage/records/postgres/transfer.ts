@@ -2,7 +2,6 @@
 import type { MessagePort } from "node:worker_threads";
 import { arkKey } from "../../../identifiers/ark.js";
 import { fold, indexable, shortWord, sortedName } from "../text.js";
-import { Feed } from "../threads.js";
 import {
   chunksOf,
   type FoundDamage,
@@ -18,6 +17,7 @@ import {
   type TransferTable,
   type TransferType,
 } from "../transfer-port.js";
+import { Feed } from "./feed.js";
 import { checkSchema, fillLicences, migrate } from "./schema.js";
 import { indexed } from "./search/words.js";
 import {
@@ -317,6 +317,8 @@ const REVISION_OF = statement<[ark: string, revision: number]>(
     WHERE v.state = $1`,
 );
 
+const ANALYZE = statement("ANALYZE");
+
 /** For the one session of a transfer: the other side sets its pace. */
 const AT_ITS_PACE =
   "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
@@ -330,9 +332,9 @@ class PostgresTransfer implements RecordsTransfer {
   readonly #database: Database;
   readonly #feed: Feed;
 
-  constructor(database: Database, feed: Feed) {
+  constructor(database: Database) {
     this.#database = database;
-    this.#feed = feed;
+    this.#feed = new Feed(database);
   }
 
   sequence = (): Promise<number> => ask(async () => (await this.#database.query(SEQUENCE))[0]![0]);
@@ -356,7 +358,11 @@ class PostgresTransfer implements RecordsTransfer {
   }
 
   import(chunks: AsyncIterable<TransferChunk>): Promise<void> {
-    return ask(() => this.#database.transaction("", (session) => ingest(session, chunks)));
+    return ask(async () => {
+      await this.#database.transaction("", (session) => ingest(session, chunks));
+      // Autovacuum comes later: until then filters along links would be planned for empty tables.
+      await this.#database.query(ANALYZE);
+    });
   }
 
   async neededObjects({
@@ -402,7 +408,7 @@ class PostgresTransfer implements RecordsTransfer {
   openFeed = (): MessagePort => this.#feed.open();
 
   async close(): Promise<void> {
-    await this.#feed.close();
+    this.#feed.close();
     await this.#database.close();
   }
 }
@@ -468,8 +474,5 @@ export async function openPostgresTransfer({
     await database.close();
     throw error;
   }
-  return new PostgresTransfer(
-    database,
-    new Feed("src/storage/records/postgres/feed-thread", reach, log),
-  );
+  return new PostgresTransfer(database);
 }

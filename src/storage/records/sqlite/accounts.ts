@@ -5,6 +5,7 @@ import type {
   Credential,
   CredentialPurpose,
   CredentialStore,
+  ListedAccount,
   RecordStore,
 } from "../port.js";
 import { emailTaken, hasAccount, isSpent, noAccount } from "../refusals.js";
@@ -42,14 +43,14 @@ export class AccountReads {
   readonly #count;
   readonly #setting;
   readonly #list;
+  readonly #listed;
 
   constructor(connection: Connection) {
-    this.#list = connection.prepare<ListedRow>(
-      `SELECT r.id, a.user, r.name, a.email, a.admin, a.disabled, r.created_at, a.signed_in_at
-        FROM record AS r JOIN account AS a ON a.user = r.ark
-        WHERE r.kind = 'user' AND r.deleted_at IS NULL AND r.id < ? AND a.deleted = 0
-        ORDER BY r.id DESC LIMIT ?`,
-    );
+    const listed = `SELECT r.id, a.user, r.name, a.email, a.admin, a.disabled, r.created_at,
+      a.signed_in_at FROM record AS r JOIN account AS a ON a.user = r.ark
+      WHERE r.kind = 'user' AND r.deleted_at IS NULL AND a.deleted = 0`;
+    this.#list = connection.prepare<ListedRow>(`${listed} AND r.id < ? ORDER BY r.id DESC LIMIT ?`);
+    this.#listed = connection.prepare<ListedRow>(`${listed} AND a.user = ?`);
     this.#byEmail = connection.prepare<AccountRow>(
       `SELECT ${ACCOUNT_COLUMNS} FROM account WHERE email = ? AND deleted = 0`,
     );
@@ -78,24 +79,40 @@ export class AccountReads {
     const rows = this.#list.all([before, limit + 1]);
     const page = rows.slice(0, limit);
     return {
-      items: page.map(([, user, name, email, admin, disabled, createdAt, signedInAt]) => ({
-        user,
-        name,
-        email,
-        admin: admin === 1,
-        disabled: disabled === 1,
-        createdAt,
-        signedInAt,
-      })),
+      items: page.map(listedOf),
       positions: page.map(([id]) => String(id)),
       ...(rows.length > limit ? { next: String(page.at(-1)![0]) } : {}),
     };
+  }
+
+  listed(user: string): ListedAccount | undefined {
+    const row = isStorableText(user) ? this.#listed.get([user]) : undefined;
+    return row && listedOf(row);
   }
 
   setting(name: string): string | undefined {
     return isStorableText(name) ? this.#setting.get([name])?.[0] : undefined;
   }
 }
+
+const listedOf = ([
+  ,
+  user,
+  name,
+  email,
+  admin,
+  disabled,
+  createdAt,
+  signedInAt,
+]: ListedRow): ListedAccount => ({
+  user,
+  name,
+  email,
+  admin: admin === 1,
+  disabled: disabled === 1,
+  createdAt,
+  signedInAt,
+});
 
 function accountOf(row: AccountRow | undefined): Account | undefined {
   if (!row) return undefined;

@@ -1,9 +1,13 @@
-import { randomUUID } from "node:crypto";
 import { arkKey } from "../../../identifiers/ark.js";
 import { repacked } from "../codecs.js";
-import { type ChangedText, MAX_EMBEDDED_CHARACTERS, type StoredScore } from "../port.js";
+import {
+  type ChangedText,
+  MAX_EMBEDDED_CHARACTERS,
+  type StoredScore,
+  type VectorStep,
+} from "../port.js";
 import { type ChangedRow, changedTexts } from "../rows.js";
-import { type PackedVector, readPlace, readStep, writePlace } from "../vectors.js";
+import { readPlace, readStep, writePlace } from "../vectors.js";
 import type { Connection } from "./statement.js";
 
 /** Stored scores of crates; see {@link import("../port.js").ScoreStore}. */
@@ -50,56 +54,48 @@ export class ScoreReads {
 export class VectorWrites {
   readonly #begin;
   readonly #go;
-  readonly #step;
   readonly #keep;
   readonly #remove;
   readonly #forgetReaches;
   readonly #forget;
 
   constructor(connection: Connection) {
-    // Steps continue those of an earlier run that left rows.
-    this.#begin = connection.prepare(`INSERT INTO vector_reach (model, sequence, record, era, step)
-        VALUES (?1, ?2, ?3, ?4, coalesce((SELECT max(step) FROM vector WHERE model = ?1), 0) + 1)
-        ON CONFLICT DO NOTHING`);
+    this.#begin = connection.prepare(
+      `INSERT INTO embedding_reach (model, sequence, record) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
+    );
     this.#go = connection.prepare(
-      `UPDATE vector_reach SET sequence = ?4, record = ?5, step = step + 1
+      `UPDATE embedding_reach SET sequence = ?4, record = ?5
         WHERE model = ?1 AND sequence = ?2 AND record = ?3`,
     );
-    this.#step = connection.prepare<[number]>("SELECT step FROM vector_reach WHERE model = ?");
-    this.#keep = connection.prepare(`INSERT INTO vector (model, record, kind, step, digest, vector)
-          SELECT ?1, id, kind, ?4, ?5, ?6 FROM record WHERE key = ?2 AND ark = ?3
-          ON CONFLICT (model, record) DO UPDATE SET kind = excluded.kind, step = excluded.step,
-          digest = excluded.digest, vector = excluded.vector`);
+    this.#keep = connection.prepare(`INSERT INTO embedding (model, record, digest, vector)
+          SELECT ?1, id, ?4, ?5 FROM record WHERE key = ?2 AND ark = ?3
+          ON CONFLICT (model, record) DO UPDATE SET digest = excluded.digest,
+          vector = excluded.vector`);
     this.#remove = connection.prepare(
-      `UPDATE vector SET step = ?4, digest = NULL, vector = NULL
-        WHERE model = ?1 AND record = (SELECT id FROM record
-        WHERE key = ?2 AND ark = ?3) AND vector IS NOT NULL`,
+      `DELETE FROM embedding WHERE model = ?1 AND record = (SELECT id FROM record
+        WHERE key = ?2 AND ark = ?3)`,
     );
     this.#forgetReaches = connection.prepare(
-      `DELETE FROM vector_reach WHERE model IN (SELECT model FROM vector_reach
+      `DELETE FROM embedding_reach WHERE model IN (SELECT model FROM embedding_reach
         WHERE model <> ? LIMIT ?)`,
     );
     // Not `<>`, which would read all rows of the model that stays.
     this.#forget = connection.prepare(
-      `DELETE FROM vector WHERE rowid IN (SELECT rowid FROM vector WHERE model < ?1
-        UNION ALL SELECT rowid FROM vector WHERE model > ?1 LIMIT ?2)`,
+      `DELETE FROM embedding WHERE rowid IN (SELECT rowid FROM embedding WHERE model < ?1
+        UNION ALL SELECT rowid FROM embedding WHERE model > ?1 LIMIT ?2)`,
     );
   }
 
-  keep(
-    model: string,
-    { vectors, ...ends }: { after: string; to: string; vectors: readonly PackedVector[] },
-  ): boolean {
+  keep(model: string, { vectors, ...ends }: VectorStep): boolean {
     const { after, to } = readStep(ends);
     const isFirst = writePlace(after) === "";
     const moved = isFirst
-      ? this.#begin.run([model, to.sequence, to.record, randomUUID()])
+      ? this.#begin.run([model, to.sequence, to.record])
       : this.#go.run([model, after.sequence, after.record, to.sequence, to.record]);
     if (moved === 0) return false;
-    const step = this.#step.get([model])![0];
     for (const { ark, digest, vector } of vectors) {
-      if (vector === null) this.#remove.put([model, arkKey(ark), ark, step]);
-      else this.#keep.put([model, arkKey(ark), ark, step, digest, vector]);
+      if (vector === null) this.#remove.put([model, arkKey(ark), ark]);
+      else this.#keep.put([model, arkKey(ark), ark, digest, bytesOf(vector)]);
     }
     return true;
   }
@@ -111,22 +107,25 @@ export class VectorWrites {
   }
 }
 
+/** The bytes of an F32_BLOB, as libSQL compares them. */
+export const bytesOf = (vector: Float32Array): Uint8Array => new Uint8Array(vector.slice().buffer);
+
 export class VectorReads {
   readonly #reach;
   readonly #changed;
 
   constructor(connection: Connection) {
     this.#reach = connection.prepare<[sequence: number, record: number]>(
-      "SELECT sequence, record FROM vector_reach WHERE model = ?",
+      "SELECT sequence, record FROM embedding_reach WHERE model = ?",
     );
     const cut = (column: string): string => `substr(t.${column}, 1, ${MAX_EMBEDDED_CHARACTERS})`;
     // Only live records have a text.
     this.#changed =
       connection.prepare<ChangedRow>(`SELECT c.sequence, c.record, r.ark, ${cut("name")}, ${cut("keywords")},
-          ${cut("description")}, v.digest FROM (SELECT sequence, record FROM change_log
+          ${cut("description")}, e.digest FROM (SELECT sequence, record FROM change_log
           WHERE (sequence, record) > (?2, ?3) ORDER BY sequence, record LIMIT ?4) AS c CROSS
           JOIN record AS r ON r.id = c.record LEFT JOIN text AS t ON t.id = c.record LEFT
-          JOIN vector AS v ON v.model = ?1 AND v.record = c.record AND v.kind = r.kind
+          JOIN embedding AS e ON e.model = ?1 AND e.record = c.record
           ORDER BY c.sequence, c.record`);
   }
 

@@ -17,6 +17,7 @@ import type {
   FileReference,
   Found,
   FoundLink,
+  ListedAccount,
   Holder,
   ListedPage,
   ListQuery,
@@ -53,7 +54,7 @@ import type {
   SubmissionStore,
 } from "../port/submissions.js";
 import { AskedThread, Feed } from "../threads.js";
-import { exactVector, packVectors, VECTORS_MEMORY } from "../vectors.js";
+import { checkedVectors } from "../vectors.js";
 import { AccountReads, CredentialReads } from "./accounts.js";
 import { lockFile, openForReading } from "./connection.js";
 import { ScoreReads, VectorReads } from "./derived.js";
@@ -67,8 +68,6 @@ import { SubmissionReads } from "./submissions.js";
 import { Writer } from "./writer.js";
 
 const READ_THREAD = "src/storage/records/sqlite/read-thread";
-/** Accounts that are remembered; a few hundred bytes each. */
-const MAX_KNOWN = 10_000;
 
 /** Reads a file that {@link openSqliteRecordStore} opened; writes through its writer thread. */
 class SqliteRecordStore implements RecordStore {
@@ -83,11 +82,6 @@ class SqliteRecordStore implements RecordStore {
   readonly #uses;
   readonly #scores;
   readonly #vectors;
-  /**
-   * Accounts read since one was last changed; only this process changes them. Every request with a
-   * token asks for one.
-   */
-  readonly #known = new Map<string, Account>();
 
   readonly #connection: Connection;
   readonly #writer: Writer;
@@ -183,27 +177,14 @@ class SqliteRecordStore implements RecordStore {
   ): Promise<Page<FoundLink>[]> =>
     inParts(keys, (part) => read(() => this.#links.linksTo(part, options)));
   search = async (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> =>
-    (await this.#searches.ask(
-      {
-        search: query.near
-          ? { ...query, near: { model: query.near.model, vector: exactVector(query.near.vector) } }
-          : query,
-      },
-      signal,
-    )) as SearchPage;
+    (await this.#searches.ask({ search: query }, signal)) as SearchPage;
   quads = async (ark: string): Promise<string | undefined> => {
     const quads = read(() => this.#records.quads(ark));
     await eventLoop.turnFor(quads?.length ?? 0);
     return quads;
   };
 
-  commit = async (commit: Commit): Promise<Committed> => {
-    try {
-      return await this.#writer.commit(commit);
-    } finally {
-      if (commit.account) this.#known.clear();
-    }
-  };
+  commit = (commit: Commit): Promise<Committed> => this.#writer.commit(commit);
   sequence = async (): Promise<number> => this.#writer.sequence;
   changes = async (after: LogPosition, limit: number): Promise<ChangeLogPage> =>
     read(() => this.#records.changes(after, limit));
@@ -212,18 +193,14 @@ class SqliteRecordStore implements RecordStore {
 
   accountByEmail = async (email: string): Promise<Account | undefined> =>
     read(() => this.#accounts.byEmail(email));
-  accountOf = async (user: string): Promise<Account | undefined> => {
-    const known = this.#known.get(user);
-    if (known) return known;
-    const account = read(() => this.#accounts.byUser(user));
-    if (this.#known.size >= MAX_KNOWN) this.#known.clear();
-    if (account) this.#known.set(user, account);
-    return account;
-  };
+  accountOf = async (user: string): Promise<Account | undefined> =>
+    read(() => this.#accounts.byUser(user));
   countAccounts = async (): Promise<number> => read(() => this.#accounts.count());
   accounts = async (
     options: Parameters<RecordStore["accounts"]>[0],
   ): ReturnType<RecordStore["accounts"]> => read(() => this.#accounts.list(options));
+  listedAccount = async (user: string): Promise<ListedAccount | undefined> =>
+    read(() => this.#accounts.listed(user));
   noteSignIn = async (user: string, at: number): Promise<void> =>
     this.#writer.call("noteSignIn", user, at);
   credential = async (hash: string): ReturnType<CredentialStore["credential"]> =>
@@ -264,6 +241,8 @@ class SqliteRecordStore implements RecordStore {
     user: string | null,
     options: { after?: string; limit: number },
   ): Promise<SubmissionPage> => read(() => this.#submissions.list(user, options));
+  countSubmissions = async (user: string | null): Promise<number> =>
+    read(() => this.#submissions.count(user));
   unfinished = async (): Promise<Submission[]> => read(() => this.#submissions.unfinished());
   beginAttempt = async (id: string, at: number): Promise<Submission | undefined> =>
     this.#writer.call("beginAttempt", id, at);
@@ -323,7 +302,7 @@ class SqliteRecordStore implements RecordStore {
     ...args: Parameters<VectorStore["changedTexts"]>
   ): ReturnType<VectorStore["changedTexts"]> => read(() => this.#vectors.changed(...args));
   storeVectors = async (model: string, { after, to, vectors }: VectorStep): Promise<boolean> =>
-    this.#writer.call("storeVectors", model, { after, to, vectors: packVectors(vectors) });
+    this.#writer.call("storeVectors", model, { after, to, vectors: checkedVectors(vectors) });
   forgetVectors = async (exceptModel: string, limit: number): Promise<number> =>
     this.#writer.call("forgetVectors", exceptModel, limit);
 
@@ -376,7 +355,6 @@ async function inParts<T>(
  * @param options.file in an existing folder; `.lock`, `.pid`, `-wal` and `-shm` stand beside it
  * @param options.log called with faults in the background
  * @param options.warn called with what may be lost after an unclean stop
- * @param options.vectorsMemory most bytes of the vectors that searches read
  * @throws ServiceError `STORE_UNAVAILABLE`: in use by another process, not a database, another
  * program's, or of a newer version
  */
@@ -384,18 +362,16 @@ export async function openSqliteRecordStore({
   file,
   log = () => {},
   warn = log,
-  vectorsMemory = VECTORS_MEMORY,
 }: {
   file: string;
   log?: (message: string) => void;
   warn?: (message: string) => void;
-  vectorsMemory?: number;
 }): Promise<RecordStore> {
   const unlock = lockFile(file, warn);
   let writer: Writer | undefined;
   try {
     writer = await Writer.open(file);
-    const data: ReadThreadData = { file, vectorsMemory };
+    const data: ReadThreadData = { file };
     const threadFor = (what: string) =>
       new AskedThread<ReadQuestion, ReadAnswer>(what, READ_THREAD, data, log);
     const feed = new Feed(READ_THREAD, data, log);

@@ -17,15 +17,20 @@ import { arkArray, type Connection, type Statement, textArray } from "./statemen
  * Counts the links that the two statements of {@link LinkReads} list. Each side either counts its
  * links, or the distinct records at their other end.
  */
-const countSql = (distinctTargets: boolean, distinctSources: boolean): string =>
+const countSql = (
+  distinctTargets: boolean,
+  distinctSources: boolean,
+  fromAnyPredicate: boolean,
+): string =>
   `SELECT ( SELECT count(${distinctTargets ? "DISTINCT l.target_key" : "*"})
       FROM record AS r CROSS JOIN link AS l ON l.source = r.id
-      WHERE r.key = asked.value ->> 0 AND r.ark = asked.value ->> 1 AND l.via IN (SELECT id
-      FROM via WHERE predicate IN (SELECT value FROM json_each(?2)))) + (
+      WHERE r.key = asked.value ->> 0 AND r.ark = asked.value ->> 1 AND (?2 IS NULL OR l.via IN (SELECT id
+      FROM via WHERE predicate IN (SELECT value FROM json_each(?2))))) + (
       SELECT count(${distinctSources ? "DISTINCT l.source" : "*"})
       FROM via AS v CROSS JOIN link AS l INDEXED BY link_target
-      ON l.target_key = asked.value ->> 0 AND l.via = v.id WHERE v.predicate IN (SELECT value
-      FROM json_each(?3)) AND (?4 IS NULL OR v.kind IN (SELECT value
+      ON l.target_key = asked.value ->> 0 AND l.via = v.id
+      WHERE ${fromAnyPredicate ? "?3 IS NULL" : "v.predicate IN (SELECT value FROM json_each(?3))"}
+      AND (?4 IS NULL OR v.kind IN (SELECT value
       FROM json_each(?4))) AND (?5 IS NULL OR NOT EXISTS ( SELECT 1
       FROM link AS back INDEXED BY link_target WHERE back.target_key = (SELECT key
       FROM record WHERE id = l.source) AND back.via IN (SELECT id FROM via
@@ -129,14 +134,18 @@ export class LinkReads {
 
   /** Links of each record in both directions: one statement for all of them. */
   count({ arks, from, to }: LinkCountQuery): number[] {
-    const text = countSql(from.distinct === true, to.distinct === true);
+    const text = countSql(
+      from.distinct === true,
+      to.distinct === true,
+      to.predicates === undefined,
+    );
     let statement = this.#counts.get(text);
     if (!statement) this.#counts.set(text, (statement = this.#connection.prepare(text)));
     return statement
       .all([
         arkArray(arks.map(storable)),
-        listOf(from.predicates),
-        listOf(to.predicates),
+        from.predicates ? listOf(from.predicates) : null,
+        to.predicates ? listOf(to.predicates) : null,
         to.kinds ? listOf(to.kinds) : null,
         to.unlessBack ? listOf(to.unlessBack) : null,
       ])

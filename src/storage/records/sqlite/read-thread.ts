@@ -37,18 +37,16 @@ export type ReadAnswer =
 
 export interface ReadThreadData {
   file: string;
-  /** Most bytes of the vectors that searches read. */
-  vectorsMemory: number;
 }
 
-const { file, vectorsMemory } = workerData as ReadThreadData;
+const { file } = workerData as ReadThreadData;
 let connection: Connection | undefined;
 /** Made with the first question: a fault of the file is its answer. */
 function once<Reads>(made: (connection: Connection) => Reads): () => Reads {
   let reads: Reads | undefined;
   return () => (reads ??= made((connection ??= openForReading(file))));
 }
-const searches = once((opened) => new SearchReads(opened, vectorsMemory));
+const searches = once((opened) => new SearchReads(opened));
 const selections = once((opened) => new SelectionReads(opened));
 const links = once((opened) => new LinkReads(opened));
 const graphs = once((opened) => new FeedReads(opened));

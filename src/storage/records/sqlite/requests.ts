@@ -22,7 +22,6 @@ import type {
 import { type SentError, takesTooLong } from "../refusals.js";
 import type { Submission, SubmissionStore } from "../port/submissions.js";
 import { fold, indexable, keywordsOf, searchedTextOf } from "../text.js";
-import type { PackedVector } from "../vectors.js";
 import type { Connection } from "./statement.js";
 
 /** A record's state as the tables take it. */
@@ -225,7 +224,7 @@ export interface WriterCalls {
   releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
   storeScore: { args: Parameters<ScoreStore["storeScore"]>; result: void };
   storeVectors: {
-    args: [model: string, step: { after: string; to: string; vectors: readonly PackedVector[] }];
+    args: Parameters<VectorStore["storeVectors"]>;
     result: boolean;
   };
   forgetVectors: { args: Parameters<VectorStore["forgetVectors"]>; result: number };

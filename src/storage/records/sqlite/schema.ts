@@ -176,20 +176,6 @@ CREATE TABLE score (crate TEXT PRIMARY KEY, state TEXT NOT NULL, whole INTEGER N
 `;
 
 /**
- * Vectors of searchable text, by model, and how far they reach in the change log. `step` rises with
- * each transaction that stores vectors of the model: a reader of the rows up to one step continues
- * behind it. `era` changes after the vectors were forgotten. Where a vector was removed its row
- * stays, so that readers learn of it.
- */
-const VERSION_5 = `
-CREATE TABLE vector (model TEXT NOT NULL, record INTEGER NOT NULL, kind TEXT NOT NULL,
-  step INTEGER NOT NULL, digest BLOB, vector BLOB, PRIMARY KEY (model, record)) STRICT;
-CREATE INDEX vector_step ON vector (model, step, record);
-CREATE TABLE vector_reach (model TEXT PRIMARY KEY, sequence INTEGER NOT NULL,
-  record INTEGER NOT NULL, era TEXT NOT NULL, step INTEGER NOT NULL) STRICT;
-`;
-
-/**
  * One index of `key` and `ark` in place of one of each: identifiers end at random, so that a new
  * record changed a page of either. SQLite drops no constraint, so the table is made anew; its rows
  * keep their numbers.
@@ -372,9 +358,6 @@ function version11(connection: Connection): void {
   const putWord = connection.prepare(
     "UPDATE keyword SET kind = ?3 WHERE word = ?2 AND record = ?1",
   );
-  const vectors = connection.prepare(
-    "UPDATE vector SET kind = ?2 WHERE record = ?1 AND model IN (SELECT model FROM vector_reach)",
-  );
   let sequence = connection
     .prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log")
     .get()![0];
@@ -393,7 +376,6 @@ function version11(connection: Connection): void {
       vias.put([id, now.kind]);
       links.put([id, now.kind]);
       for (const word of words.get([id])?.[0].split("\n") ?? []) putWord.put([id, word, now.kind]);
-      vectors.put([id, now.kind]);
     }
   }
   connection.exec(
@@ -439,6 +421,25 @@ function version13(connection: Connection): void {
   }
 }
 
+/**
+ * Vectors of searchable text by model, four bytes for each number, and how far they reach in the
+ * change log. Before this version their tables were named otherwise, and had columns for a search
+ * that held all vectors in memory.
+ */
+function version14(connection: Connection): void {
+  connection.exec(`
+CREATE TABLE IF NOT EXISTS embedding (model TEXT NOT NULL, record INTEGER NOT NULL,
+  digest BLOB NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (model, record)) STRICT;
+CREATE TABLE IF NOT EXISTS embedding_reach (model TEXT PRIMARY KEY, sequence INTEGER NOT NULL,
+  record INTEGER NOT NULL) STRICT;`);
+  const former = connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'vector_reach'");
+  if (former.get() === undefined) return;
+  connection.exec(`
+INSERT INTO embedding SELECT model, record, digest, vector FROM vector WHERE vector IS NOT NULL;
+INSERT INTO embedding_reach SELECT model, sequence, record FROM vector_reach;
+DROP TABLE vector; DROP TABLE vector_reach;`);
+}
+
 /** SQLite has no ADD COLUMN IF NOT EXISTS. */
 function addColumn(connection: Connection, table: string, column: string, type: string): void {
   const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
@@ -452,7 +453,8 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   VERSION_2,
   VERSION_3,
   VERSION_4,
-  VERSION_5,
+  // Vectors, which version 14 makes.
+  "",
   VERSION_6,
   VERSION_7,
   version8,
@@ -461,6 +463,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   version11,
   version12,
   version13,
+  version14,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 

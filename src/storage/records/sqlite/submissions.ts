@@ -14,6 +14,7 @@ export class SubmissionReads {
   readonly #byId;
   readonly #ofUser;
   readonly #all;
+  readonly #count;
   readonly #unfinished;
 
   constructor(connection: Connection) {
@@ -24,6 +25,9 @@ export class SubmissionReads {
     );
     this.#all = connection.prepare<SubmissionRow>(
       `${select} WHERE number < ? ORDER BY number DESC LIMIT ?`,
+    );
+    this.#count = connection.prepare<[number]>(
+      "SELECT count(*) FROM submission WHERE ?1 IS NULL OR user = ?1",
     );
     this.#unfinished = connection.prepare<SubmissionRow>(
       `${select} WHERE status IN ('queued', 'running') ORDER BY number`,
@@ -50,6 +54,11 @@ export class SubmissionReads {
       positions,
       ...(rows.length > limit ? { next: positions.at(-1)! } : {}),
     };
+  }
+
+  /** @param user null for all users */
+  count(user: string | null): number {
+    return user !== null && !isStorableText(user) ? 0 : this.#count.get([user])![0];
   }
 
   unfinished(): Submission[] {

@@ -70,18 +70,15 @@ export function OriginLine({ id, origin, licence, score }: FactsProps) {
     ]);
   if (inputs > 0)
     facts.push([evidence, `inputs here: ${countText(inputsHere)} of ${countText(inputs)}`]);
-  const [program] = software;
-  if (program)
+  const [program, ...others] = software;
+  if (program && others.length === 0)
     facts.push([
-      software.length === 1 ? recordPath(program.id) : evidence,
-      software.length === 1 ? (
-        <>
-          software: <bdi>{shortened(program.name, 40)}</bdi>
-        </>
-      ) : (
-        counted(software.length, "program")
-      ),
+      recordPath(program.id ?? id),
+      <>
+        software: <bdi>{shortened(program.text, 40)}</bdi>
+      </>,
     ]);
+  else if (program) facts.push([evidence, counted(software.length, "program")]);
   if (supporting > 0)
     facts.push([
       evidence,

@@ -41,7 +41,7 @@ import {
 } from "../../words.js";
 import { Markdown } from "../../markdown.js";
 import type { Page, PageRequest } from "../../page.js";
-import { recordPath, withQuery } from "../../paths.js";
+import { feedLink, linkPicture, recordPath, withQuery } from "../../paths.js";
 import { DoneNotice, OwnerActions, PublishButton } from "./owner.js";
 import { OriginLine, OriginSentence } from "./origin.js";
 import { Access, People, type Stored, WhoReads } from "./access.js";
@@ -97,7 +97,12 @@ export async function recordPage(
     description: plainLine(shortened(landmarks.description ?? "", MAX_SUMMARY)) || null,
     section: "browse",
     styles: [assetUrl("evidence-picture.css")],
-    links: landingLinks(place, landmarks).map(({ rel, href, ...more }) => ({ rel, href, ...more })),
+    ...(agent ? {} : { image: linkPicture(id) }),
+    links: [
+      ...landingLinks(place, landmarks).map(({ rel, href, ...more }) => ({ rel, href, ...more })),
+      ...(["user", "group", "organization"].includes(kind) ? [feedLink({ owner: id })] : []),
+      ...(kind === "project" ? [feedLink({ project: id })] : []),
+    ],
     ...dataOf(answer.record!, document, view),
     body: (
       <Body

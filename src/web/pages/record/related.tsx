@@ -212,7 +212,7 @@ function References({ crate, rows }: { crate: Crate; rows: readonly DanglingFrag
             </span>
           </p>
           <p>
-            <code>{shortened(row.target, 300)}</code>{" "}
+            <code>{shortened(row.target.text, 300)}</code>{" "}
             <span class={row.reason === "DELETED" ? "badge withdrawn" : "badge"}>
               {row.reason === "DELETED" ? "Withdrawn" : "Not known here"}
             </span>
@@ -230,14 +230,15 @@ function References({ crate, rows }: { crate: Crate; rows: readonly DanglingFrag
 const authorityOf = (id: string): string => /^ark:\/?(\d+)\//i.exec(id)?.[1] ?? "";
 
 function Way({ row, crate }: { row: DanglingFragment; crate: Crate }) {
-  const { target, reason, successor, record } = row;
+  const { reason, successor, record } = row;
+  const target = row.target.text;
   const edit = crate.mayChange && <a href={recordPath(record.id, "edit")}>Edit the record</a>;
   if (reason === "DELETED")
     return (
       <>
-        {successor !== null ? (
+        {successor?.id ? (
           <>
-            Name <RecordLink record={{ id: successor }} /> in its place.
+            Name <RecordLink record={{ id: successor.id }} /> in its place.
           </>
         ) : (
           <a href={recordPath(target)}>See why it was withdrawn.</a>

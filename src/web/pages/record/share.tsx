@@ -15,7 +15,7 @@ type Shared = NonNullable<SharePageQuery["record"]>;
 
 async function sharePage({ ask, params, base, query }: PageRequest): Promise<Page> {
   const id = params["ark"]!;
-  const { record, origin } = await ask(SharePageDocument, { id });
+  const { record } = await ask(SharePageDocument, { id });
   if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
   const cited = CITED.includes(kindOf(record.kind ?? "ENTITY"));
   const citation = cited ? (await ask(ShareCitationDocument, { id })).record?.citation : null;
@@ -60,8 +60,8 @@ async function sharePage({ ask, params, base, query }: PageRequest): Promise<Pag
         </div>
         <Embedding
           {...{ name, address }}
+          shown={evidenceAddress("", record.id)("badge")}
           picture={evidenceAddress(base, record.id)}
-          origin={origin}
         />
       </>
     ),
@@ -123,25 +123,22 @@ function Cited({ text }: { text: string }) {
 interface EmbeddingProps {
   name: string;
   address: string;
+  /** The badge as this page shows it. */
+  shown: string;
+  /** Addresses for other sites. */
   picture: (format: "svg" | "badge") => string;
-  origin: SharePageQuery["origin"];
 }
 
 /** Code for a README and for a web page; the pictures are those that the addresses answer. */
-function Embedding({ name, address, picture, origin }: EmbeddingProps) {
+function Embedding({ name, address, shown, picture }: EmbeddingProps) {
   const called = shortened(name, 120);
   const html = called.replace(/[&<>"]/g, (character) => `&#${character.codePointAt(0)!};`);
   const badge = `provenance: ${shortened(called, 80).replace(/[[\]\\`*_<>]/g, "")}`;
   return (
     <Section id="embed" title="On other sites">
       <p>
-        <span
-          class="badge-picture"
-          // Drawn by the service; it has no text of records.
-          dangerouslySetInnerHTML={{ __html: origin.badge }}
-        />{" "}
-        A badge for a README. It says how much is known about the origin, and changes with the
-        record.
+        <img class="badge-picture" src={shown} alt="Badge of this record" /> A badge for a README.
+        It says how much is known about the origin, and changes with the record.
       </p>
       <Code label="Badge in Markdown" text={`[![${badge}](${picture("badge")})](${address})`} />
       <Code

@@ -12,7 +12,12 @@ import { FALLBACK_VOCABULARY, oneSpelling } from "../../../../src/rdf/terms.js";
 import { crateMetadata, surveyCrate } from "../../../../src/services/crates/export/metadata.js";
 import { Findings } from "../../../../src/services/crates/findings.js";
 import { identify } from "../../../../src/services/crates/identifiers/identify.js";
-import { DESCRIPTOR, descriptorArk, readLayout } from "../../../../src/services/crates/layout.js";
+import {
+  type CrateDescription,
+  DESCRIPTOR,
+  descriptorArk,
+  readLayout,
+} from "../../../../src/services/crates/layout.js";
 import { locateMetadata } from "../../../../src/services/crates/read.js";
 import { Archive } from "../../../../src/services/crates/zip/archive.js";
 import { LIMITS, metadata, readerOf, realCrate, zip, zipFolder } from "../../../support/crates.js";
@@ -123,15 +128,16 @@ async function statementsOf(bytes: Buffer, root: string): Promise<Set<string>> {
     archive.members.filter(({ folder }) => !folder).map(({ name }) => name),
     findings,
   );
-  const descriptions = [];
+  const found = [];
   for (const file of [located.root, ...located.nested]) {
     const metadata = JSON.parse(
       (await buffer(archive.read(archive.members.find(({ name }) => name === file.file)!)))
         .toString()
         .replace(/^\ufeff/, ""),
     ) as JsonObject;
-    descriptions.push(readLayout(metadata, file, findings)!);
+    found.push(readLayout(metadata, file, findings)!);
   }
+  const descriptions = found as [CrateDescription, ...CrateDescription[]];
   const statements = new Set<string>();
   const scopes = new Map(
     identify(descriptions, { naan: "99999", acceptedNaans: "*" }, findings).flatMap(({ parts }) =>
@@ -139,9 +145,9 @@ async function statementsOf(bytes: Buffer, root: string): Promise<Set<string>> {
     ),
   );
   const [crate] = descriptions;
-  const minted = scopes.get(crate!)!.of(crate!.root.id);
+  const minted = scopes.get(crate)!.of(crate.root.id);
   const here = (id: string, description: typeof crate) => {
-    const scope = scopes.get(description!)!;
+    const scope = scopes.get(description)!;
     const found = scope.reference(id);
     return minted.rule !== "refused" && found.startsWith(minted.ark)
       ? root + found.slice(minted.ark.length)

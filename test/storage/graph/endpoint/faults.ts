@@ -279,6 +279,10 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
           "GRAPH <ark:99999/r1> { <ark:a> <ark:b> 1 } }",
       );
       await until(() => logged.join().includes("at the same time"));
+      const foreign = "SELECT * { GRAPH <ark:99999/r1> { <ark:a> ?p ?o } }";
+      await expect
+        .poll(async () => (await server.query(foreign)).results.bindings, { timeout: 15_000 })
+        .toEqual([]);
       await ready(engine);
       await agrees(engine);
     });

@@ -6,6 +6,8 @@ import {
   type EndpointEngine,
   type OpenEndpointOptions,
 } from "../../../../src/storage/graph/endpoint/index.js";
+import { CpuPool } from "../../../../src/services/cpu-pool.js";
+import { spellGraphs } from "../../../../src/app/spell-graphs.js";
 import type { Asker, OpenQuestion } from "../../../../src/storage/graph/port.js";
 import { ready } from "../../../conformance/query-engine.js";
 import { MemoryFeed } from "../../../support/memory-feed.js";
@@ -15,6 +17,9 @@ import { quadsOf } from "../../../support/quads.js";
 import { FUSEKI } from "../../../support/servers/fuseki.js";
 import { OXIGRAPH } from "../../../support/servers/oxigraph.js";
 import { sparqlServer } from "../../../support/servers/installed.js";
+
+const cpu = new CpuPool();
+afterAll(() => cpu.close());
 
 const COUNT = "SELECT (COUNT(*) AS ?n) { ?r <https://schema.org/name> ?name }";
 const NAMES = "SELECT ?n { ?r <https://schema.org/name> ?n } ORDER BY ?n";
@@ -69,7 +74,7 @@ for (const make of [OXIGRAPH, FUSEKI]) {
             queueWait: 10_000,
             slice: 60_000,
             indexWait: 1_500,
-            idle: 5_000,
+            spell: spellGraphs(cpu, 2 ** 30),
             ...options,
           },
         ));

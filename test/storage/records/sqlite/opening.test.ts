@@ -88,7 +88,7 @@ describe("opening the file of records", () => {
     await before.close();
     const connection = new Connection(file);
     connection.exec(
-      "DROP TABLE vector; DROP TABLE vector_reach; DROP TABLE score; DROP TABLE lease; " +
+      "DROP TABLE embedding; DROP TABLE embedding_reach; DROP TABLE score; DROP TABLE lease; " +
         "PRAGMA user_version = 2",
     );
     connection.close();
@@ -122,6 +122,33 @@ describe("opening the file of records", () => {
         near: { model: "m", vector: Float32Array.of(1) },
       }),
     ).toMatchObject({ total: 1 });
+    await after.close();
+  });
+
+  test("keeps the vectors of schema 13", async () => {
+    const before = await openSqliteRecordStore({ file });
+    await write(before, create("ark:99999/near"), create("ark:99999/far"));
+    await before.close();
+    const connection = new Connection(file);
+    connection.exec(
+      `DROP TABLE embedding; DROP TABLE embedding_reach;
+      CREATE TABLE vector (model TEXT NOT NULL, record INTEGER NOT NULL, kind TEXT NOT NULL,
+        step INTEGER NOT NULL, digest BLOB, vector BLOB, PRIMARY KEY (model, record)) STRICT;
+      CREATE INDEX vector_step ON vector (model, step, record);
+      CREATE TABLE vector_reach (model TEXT PRIMARY KEY, sequence INTEGER NOT NULL,
+        record INTEGER NOT NULL, era TEXT NOT NULL, step INTEGER NOT NULL) STRICT;
+      INSERT INTO vector_reach VALUES ('m', 1, 2, 'e', 1);
+      INSERT INTO vector SELECT 'm', id, kind, 1, x'01', CASE WHEN ark LIKE '%near'
+        THEN x'0000803f00000000' ELSE x'000000000000803f' END FROM record;
+      INSERT INTO vector VALUES ('m', 9, 'dataset', 1, NULL, NULL); PRAGMA user_version = 13`,
+    );
+    connection.close();
+    const after = await openSqliteRecordStore({ file });
+    expect(await after.vectorsReach("m")).toBe("1/2");
+    const near = { model: "m", vector: Float32Array.of(1, 0) };
+    expect(
+      await after.search({ text: "", match: "related", offset: 0, limit: 9, near }),
+    ).toMatchObject({ hits: [{ ark: "ark:99999/near", score: 1 }] });
     await after.close();
   });
 

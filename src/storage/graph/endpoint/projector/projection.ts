@@ -1,115 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { type MessagePort, Worker } from "node:worker_threads";
-import { threadModule } from "../../../../package-root.js";
 import type { LeaseStore } from "../../../records/port.js";
 import type { EngineLog } from "../../port.js";
-import type { EndpointAddress, Position, ProjectionOptions, WholeOptions } from "../client.js";
+import { FeedReader } from "../../follower.js";
+import { SparqlHttp, type WholeOptions } from "../client.js";
 import type { Watch } from "../watch.js";
-
-/** ms before a thread that was lost is started again. */
-const RESTART = 1_000;
-
-interface HandleOptions {
-  openFeed: () => MessagePort;
-  address: EndpointAddress;
-  source: string;
-  options: ProjectionOptions;
-  log: EngineLog;
-}
-
-/** The projector's thread from outside; it is started anew whenever it ends. */
-class ProjectorHandle {
-  #worker: Worker | undefined;
-  #restart: NodeJS.Timeout | undefined;
-  #closed = false;
-
-  readonly #setting: HandleOptions;
-  readonly #onReply: (reply: ProjectorReply) => void;
-  readonly #onStart: () => void;
-
-  /** @param onStart a thread has begun, and knows of no lease */
-  constructor(
-    setting: HandleOptions,
-    onReply: (reply: ProjectorReply) => void,
-    onStart: () => void,
-  ) {
-    this.#setting = setting;
-    this.#onReply = onReply;
-    this.#onStart = onStart;
-
-    this.#start();
-  }
-
-  post(request: ProjectorRequest): void {
-    this.#worker?.postMessage(request);
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    clearTimeout(this.#restart);
-    await this.#worker?.terminate();
-  }
-
-  #start(): void {
-    const { openFeed, log, ...data } = this.#setting;
-    let worker: Worker;
-    try {
-      const feed = openFeed();
-      worker = new Worker(threadModule("src/storage/graph/endpoint/projector/thread"), {
-        workerData: { feed, ...data },
-        transferList: [feed],
-        name: "projector",
-      });
-    } catch (error) {
-      return this.#again((error as Error).message);
-    }
-    this.#worker = worker;
-    let reason = "it ended";
-    worker.on("message", (reply: ProjectorReply) => {
-      if (reply.op === "log") log[reply.level](reply.fields, reply.message);
-      else this.#onReply(reply);
-    });
-    worker.on("error", (error) => (reason = error.message));
-    worker.once("exit", () => {
-      if (!this.#closed) this.#again(reason);
-    });
-    this.#onStart();
-  }
-
-  #again(reason: string): void {
-    this.#setting.log.error(
-      { reason },
-      "the projector's thread ended unexpectedly; a new one starts after a pause",
-    );
-    this.#restart = setTimeout(() => this.#start(), RESTART);
-  }
-}
-
-/** The start data of the projector's thread; the port is moved to it. */
-export interface ProjectorData {
-  feed: MessagePort;
-  address: EndpointAddress;
-  source: string;
-  options: ProjectionOptions;
-}
-
-export type ProjectorRequest =
-  | { op: "advance"; sequence: number }
-  /** The lease is held until then, by {@link clock}. */
-  | { op: "lead"; fence: number; until: number }
-  | { op: "resign" };
-
-export type ProjectorReply =
-  | { op: "position"; position: Position }
-  | { op: "progress"; done: number; total: number }
-  | { op: "problem"; problem: string | undefined }
-  /** Another node may hold the lease: asks whether this node still does. */
-  | { op: "confirm" }
-  | { op: "log"; level: "info" | "warn" | "error"; message: string; fields: object };
-
-/** ms on a clock that all threads share and that is never set. */
-export const clock = (): number => performance.timeOrigin + performance.now();
+import { Projector } from "./projector.js";
+import { Displaced } from "./updates.js";
 
 const NAME = "projection";
 /**
@@ -193,7 +90,7 @@ class Leadership {
 
   async #ask(): Promise<void> {
     // Counted from before the question: the store's own time begins later.
-    const asked = clock();
+    const asked = performance.now();
     try {
       const lease = await this.#leases.lease(NAME, this.#holder, this.#ttl);
       this.#reported = false;
@@ -210,8 +107,14 @@ class Leadership {
   }
 }
 
-/** ms before records that did not answer are asked again. */
+/** ms before records that did not answer, or a projection that failed, are asked again. */
 const AGAIN = 1_000;
+
+/** `until` by `performance.now()`. */
+interface Lease {
+  fence: number;
+  until: number;
+}
 
 /**
  * This node's part in keeping an endpoint up: it asks for the lease, and projects while it has it.
@@ -219,10 +122,14 @@ const AGAIN = 1_000;
 export class Projection {
   /** Of the filling of the endpoint: records sent, and all there are. */
   progress = { done: 0, total: 0 };
-  #projector: ProjectorHandle | undefined;
+  #projector: Projector | undefined;
   #leadership: Leadership | undefined;
+  #lease: Lease | undefined;
+  #leaseChanged: () => void = () => {};
   #announced = 0;
   #closed = false;
+  /** Ends what the projector waits for. */
+  #endRun: () => void = () => {};
 
   readonly #options: WholeOptions;
   readonly #watch: Watch;
@@ -234,20 +141,7 @@ export class Projection {
 
   /** Takes part once the records have answered. */
   async start(): Promise<void> {
-    const {
-      openFeed,
-      leases,
-      lease,
-      batch,
-      poll,
-      timeout,
-      pageSize,
-      log,
-      queryUrl,
-      updateUrl,
-      user,
-      password,
-    } = this.#options;
+    const { leases, lease, log } = this.#options;
     let source: string | undefined;
     while (source === undefined) {
       if (this.#closed) return;
@@ -262,49 +156,112 @@ export class Projection {
       }
     }
     if (this.#closed) return;
-    const leadership = new Leadership(
+    const setLease = (held: Lease | undefined): void => {
+      this.#lease = held;
+      this.#leaseChanged();
+    };
+    this.#leadership = new Leadership(
       leases,
       lease,
-      {
-        onLead: (fence, until) => this.#projector?.post({ op: "lead", fence, until }),
-        onLost: () => this.#projector?.post({ op: "resign" }),
-      },
+      { onLead: (fence, until) => setLease({ fence, until }), onLost: () => setLease(undefined) },
       log,
     );
-    this.#leadership = leadership;
-    const address = {
-      queryUrl,
-      updateUrl,
-      ...(user !== undefined && { user }),
-      ...(password !== undefined && { password }),
-    };
-    this.#projector = new ProjectorHandle(
-      { openFeed, address, source, options: { batch, lease, poll, timeout, pageSize }, log },
-      (reply) => {
-        if (reply.op === "position") this.#watch.note(reply.position);
-        else if (reply.op === "progress") this.progress = { done: reply.done, total: reply.total };
-        else if (reply.op === "problem") this.#watch.problem = reply.problem;
-        else if (reply.op === "confirm") void leadership.ask();
-      },
-      () => {
-        void Promise.resolve().then(() => {
-          if (this.#announced > 0)
-            this.#projector?.post({ op: "advance", sequence: this.#announced });
-          return leadership.ask();
-        });
-      },
-    );
+    void this.#leadership.ask();
+    void this.#runAlways(source);
   }
 
   /** The record store has reached this sequence. */
   advance(sequence: number): void {
     this.#announced = Math.max(this.#announced, sequence);
-    this.#projector?.post({ op: "advance", sequence });
+    this.#projector?.advance(sequence);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#projector?.close();
+    this.#lease = undefined;
+    this.#leaseChanged();
+    this.#endRun();
+    this.#projector?.advance(this.#announced);
     await this.#leadership?.close();
+  }
+
+  /** A feed that was closed is opened again. */
+  async #runAlways(source: string): Promise<void> {
+    const { log } = this.#options;
+    while (!this.#closed) {
+      try {
+        const feed = new FeedReader(this.#options.openFeed(), (reason) =>
+          log.warn({ reason }, "the record store did not answer the projection; retrying"),
+        );
+        await this.#follow(feed, source);
+      } catch (error) {
+        if (this.#closed) return;
+        log.error(
+          { reason: (error as Error).message },
+          "the records can no longer be followed; they are read again after a pause",
+        );
+      }
+      await pause(AGAIN, undefined, { ref: false });
+    }
+  }
+
+  /** Projects until the feed is closed. */
+  async #follow(feed: FeedReader, source: string): Promise<void> {
+    const { log } = this.#options;
+    const http = new SparqlHttp(this.#options, 2);
+    this.#endRun = () => {
+      feed.close();
+      http.close();
+    };
+    this.#projector = new Projector(
+      http,
+      feed,
+      source,
+      this.#options,
+      {
+        onPosition: (position) => this.#watch.note(position),
+        onProgress: (done, total) => (this.progress = { done, total }),
+        onProblem: (problem) => (this.#watch.problem = problem),
+      },
+      log,
+    );
+    this.#projector.advance(this.#announced);
+    try {
+      while (!this.#closed) await this.#lead(this.#projector, feed);
+    } finally {
+      this.#endRun();
+    }
+  }
+
+  /** Projects for as long as this node has the lease. */
+  async #lead(projector: Projector, feed: FeedReader): Promise<void> {
+    const { log } = this.#options;
+    while (!this.#lease || this.#lease.until <= performance.now()) {
+      await new Promise<void>((resolve) => (this.#leaseChanged = resolve));
+      if (this.#closed) return;
+    }
+    const { fence } = this.#lease;
+    const check = (): void => {
+      if (!this.#lease || this.#lease.fence !== fence || this.#lease.until <= performance.now())
+        throw new Displaced("the lease of the projection expired");
+    };
+    try {
+      await projector.run({ fence, check });
+    } catch (error) {
+      if (this.#closed) return;
+      if (error instanceof Displaced) {
+        log.info({ reason: error.message }, "the projection restarts from its stored position");
+        // Only after the record store has confirmed that this node still holds the lease.
+        this.#lease = undefined;
+        void this.#leadership!.ask();
+      } else {
+        if (feed.closed) throw error;
+        log.error(
+          { reason: (error as Error).message },
+          "the projection failed; it restarts after a pause",
+        );
+        await pause(AGAIN, undefined, { ref: false });
+      }
+    }
   }
 }

@@ -20,7 +20,7 @@ const GRAPHS_PER_CLEAR = 200;
 const IMPATIENCE = 8;
 const IMPATIENCE_WAIT = 25;
 
-export interface ProjectorEvents {
+interface ProjectorEvents {
   /** The endpoint was seen there. */
   onPosition(position: Position): void;
   onProgress(done: number, total: number): void;

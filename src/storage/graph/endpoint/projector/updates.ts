@@ -31,7 +31,7 @@ function stepUpdate(from: Position, to: Position, lot: readonly Chunk[]): string
 }
 
 /** The statements to add, graph by graph. */
-export function blocksOf(lot: readonly Chunk[]): string {
+function blocksOf(lot: readonly Chunk[]): string {
   const added: string[] = [];
   let open = "";
   for (const { statements } of lot) {
@@ -68,10 +68,10 @@ const LINE = new RegExp(
     String.raw`\^\^<([^<>]*)>)?) <([^<>]*)> \.$`,
   "s",
 );
-const CODEPOINT = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))/gs;
+const CODEPOINT = /\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|(.))/gs;
 /** STRING_LITERAL2 of SPARQL 1.1 (rule 157) holds anything but these. */
 // eslint-disable-next-line no-control-regex
-const ESCAPED = /["\\\n\r\b\f\t](?:[uU])?/g;
+const ESCAPED = /["\\\n\r\b\f\t]/g;
 const SHORT: Readonly<Record<string, string>> = {
   "\b": "\\b",
   "\t": "\\t",
@@ -95,18 +95,14 @@ interface SparqlStatement {
  * @returns `undefined` for a line that SPARQL cannot hold
  */
 export function statementOf(line: string): SparqlStatement | undefined {
-  const match = LINE.exec(line);
-  if (!match) return undefined;
-  const [, subject, predicate, , iri, text, suffix = "", datatype, graph] = match;
-  for (const term of [subject!, predicate!, iri, datatype, graph!])
+  const [, subject, predicate, , iri, text = "", suffix = "", datatype, graph] =
+    LINE.exec(line) ?? [];
+  if (subject === undefined || predicate === undefined || graph === undefined) return undefined;
+  for (const term of [subject, predicate, iri, datatype, graph])
     if (term !== undefined && !isIri(term)) return undefined;
-  const lexical = datatype === DECIMAL ? decimal(text!) : text;
-  return {
-    graph: graph!,
-    triple:
-      `<${subject!}> <${predicate!}> ` +
-      `${iri === undefined ? `"${literal(lexical!)}"${suffix}` : `<${iri}>`} .`,
-  };
+  const lexical = datatype === DECIMAL ? decimal(text) : text;
+  const object = iri === undefined ? `"${literal(lexical)}"${suffix}` : `<${iri}>`;
+  return { graph, triple: `<${subject}> <${predicate}> ${object} .` };
 }
 
 const DECIMAL = "http://www.w3.org/2001/XMLSchema#decimal";
@@ -126,21 +122,17 @@ function decimal(text: string): string {
 
 function literal(text: string): string {
   if (!text.includes("\\")) return text;
-  const value = text.replaceAll(CODEPOINT, (_, short?: string, long?: string, named?: string) =>
+  const value = text.replaceAll(CODEPOINT, (escape: string, named?: string) =>
     named === undefined
-      ? String.fromCodePoint(Number.parseInt((short ?? long)!, 16))
+      ? String.fromCodePoint(Number.parseInt(escape.slice(2), 16))
       : (NAMED[named] ?? named),
   );
-  // A server that reads codepoint escapes first must not take a backslash before a u for one.
-  return value.replaceAll(
-    ESCAPED,
-    (found) =>
-      SHORT[found[0]!]! +
-      (found.length === 1
-        ? ""
-        : found[0] === "\\"
-          ? `\\u${found.codePointAt(1)!.toString(16).padStart(4, "0")}`
-          : found[1]!),
+  return (
+    value
+      .replaceAll(ESCAPED, (found) => SHORT[found] ?? found)
+      // A server that reads codepoint escapes first must not take a backslash before a u for one.
+      .replaceAll("\\\\u", "\\\\\\u0075")
+      .replaceAll("\\\\U", "\\\\\\u0055")
   );
 }
 
@@ -267,7 +259,8 @@ export class Steps {
 
   /** The same, once the endpoint was seen. */
   get at(): Position {
-    return this.seen!;
+    if (!this.seen) throw new Displaced("the endpoint was not seen yet");
+    return this.seen;
   }
 
   /**
@@ -312,9 +305,10 @@ export class Steps {
         // The number of the first half's steps is known now.
         return this.#apart(two[1], to.part > 0 ? { ...to, part: this.at.part + 1 } : to);
       }
-      if (lot.length === 0 || lot[0]!.statements.length === 0) throw error;
+      const [chunk] = lot;
+      if (!chunk || chunk.statements.length === 0) throw error;
       this.#log.error(
-        { ark: lot[0]!.ark, lines: lot[0]!.statements.length, reason: error.message },
+        { ark: chunk.ark, lines: chunk.statements.length, reason: error.message },
         "graph lines that the SPARQL endpoint cannot store were left out",
       );
       return this.step(

@@ -62,7 +62,7 @@ function* rowEnds(text: string, format: string, from: number): Generator<number>
 function* jsonEnds(text: string, from: number): Generator<number> {
   let depth = 0;
   for (let at = from; at < text.length; at++) {
-    const character = text[at]!;
+    const character = text[at];
     if (character === '"') {
       for (at++; text[at] !== '"'; at++) if (text[at] === "\\") at++;
     } else if (character === "{") {
@@ -81,7 +81,7 @@ function* jsonEnds(text: string, from: number): Generator<number> {
 function* csvEnds(text: string, from: number): Generator<number> {
   let quoted = false;
   for (let at = from; at < text.length; at++) {
-    const character = text[at]!;
+    const character = text[at];
     if (character === '"') quoted = !quoted;
     else if (character === "\n" && !quoted) yield at + 1;
   }
@@ -161,16 +161,16 @@ export function refusal(error: Error): {
   extra?: Record<string, unknown>;
 } {
   if (error instanceof Refused) return { code: "QUERY_REFUSED", message: error.message };
-  const place = /^error at (\d+):(\d+): (.*)$/s.exec(error.message);
-  if (!place)
+  const [, row, offset, words] = /^error at (\d+):(\d+): (.*)$/s.exec(error.message) ?? [];
+  if (words === undefined)
     return {
       code: "QUERY_REFUSED",
       message: `The query was refused: ${error.message.slice(0, 500)}`,
     };
-  const [line, column] = [Number(place[1]), Number(place[2])];
+  const [line, column] = [Number(row), Number(offset)];
   return {
     code: "QUERY_SYNTAX",
-    message: `The query is malformed at line ${line}, column ${column}: ${place[3]!.slice(0, 500)}.`,
+    message: `The query is malformed at line ${line}, column ${column}: ${words.slice(0, 500)}.`,
     extra: { line, column },
   };
 }

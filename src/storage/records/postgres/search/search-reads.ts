@@ -35,11 +35,10 @@ import {
 } from "../../search.js";
 import type { RecordFilter } from "../../port/selection.js";
 import { conditionsOf, joined, Sql, statisticsSql } from "../../selection.js";
-import type { AskedThread } from "../../threads.js";
-import { exactVector, type Near } from "../../vectors.js";
+import { type Near, nearestSql } from "../../vectors.js";
 import { DIALECT, monthOf } from "../lists.js";
 import { type Database, type Row, type Session, statement } from "../statement.js";
-import type { ComparedBy, NearQuestion } from "./near-thread.js";
+import { similaritySql } from "./similarity.js";
 import { compoundsOf, spellingsOf } from "./spellings.js";
 import { allOf, anyOf, END_OF_FIELD, headlineText, tsqueryOf, WEIGHTS, without } from "./words.js";
 
@@ -185,11 +184,9 @@ type Page = Pick<SearchQuery, "offset" | "limit">;
 /** Full text over the column `search`, which holds the public text of live records. */
 export class SearchReads {
   readonly #database: Database;
-  readonly #near: AskedThread<NearQuestion, Near[]>;
 
-  constructor(database: Database, near: AskedThread<NearQuestion, Near[]>) {
+  constructor(database: Database) {
     this.#database = database;
-    this.#near = near;
   }
 
   /** @param signal an abort before the search has begun prevents it; its reason is thrown */
@@ -197,35 +194,20 @@ export class SearchReads {
     const parsed = parseQuery(query.text);
     const sought = soughtOf(parsed);
     const isEmpty = query.match !== "identifier" && sought.length === 0;
-    const near = isEmpty && parsed.excluded.length > 0 ? [] : await this.#nearest(query, signal);
-    if (isEmpty && near.length === 0) return nothingFor(query);
+    const asksNear =
+      query.match === "related" &&
+      query.near !== undefined &&
+      !(isEmpty && parsed.excluded.length > 0);
+    if (isEmpty && !asksNear) return nothingFor(query);
     // One view of the database for all that is read.
-    return this.#database.snapshot((session) => {
+    return this.#database.snapshot(async (session) => {
       signal?.throwIfAborted();
       const search = new Search(session, query);
-      return query.match === "identifier"
-        ? search.identified()
-        : search.page(sought, parsed.excluded, near);
+      if (query.match === "identifier") return search.identified();
+      const near = asksNear ? await search.nearest(query.near!) : [];
+      if (isEmpty && near.length === 0) return nothingFor(query);
+      return search.page(sought, parsed.excluded, near);
     });
-  }
-
-  async #nearest(query: SearchQuery, signal: AbortSignal | undefined): Promise<Near[]> {
-    const { match, near, filter } = query;
-    if (match !== "related" || near === undefined) return [];
-    const kind = filter && soleKind(filter);
-    const sql = new Sql(DIALECT);
-    const records = (): ComparedBy => ({
-      text: `SELECT r.id FROM record AS r
-        WHERE r.deleted_at IS NULL${amongOf(filter).ofRecords(sql)}`,
-      values: sql.values,
-    });
-    return this.#near.ask(
-      {
-        near: { model: near.model, vector: exactVector(near.vector) },
-        among: filter && (kind === undefined ? records() : { kind }),
-      },
-      signal,
-    );
   }
 }
 
@@ -272,6 +254,18 @@ class Search {
         fragments: {},
       })),
     };
+  }
+
+  /** Live records of the filter whose vectors are nearest to one. */
+  async nearest({ model, vector }: NonNullable<SearchQuery["near"]>): Promise<Near[]> {
+    const similarity = await similaritySql(this.#session);
+    const rows = await this.#read<[id: number, share: number]>((sql) => {
+      const asked = sql.add([...vector]);
+      // Vectors of another length cannot be compared: a server changed its model under the same name.
+      const compared = `e.model = ${sql.add(model)} AND cardinality(e.vector) = ${sql.add(vector.length)}`;
+      return nearestSql(similarity(asked), `${compared}${this.#among.ofRecords(sql)}`);
+    });
+    return rows.map(([id, share]) => ({ id, share }));
   }
 
   async page(

@@ -23,7 +23,6 @@ import {
   partsOfScore,
   RANKED,
   RECORDS_LOOKED_AT,
-  soleKind,
   soughtOf,
   subjectOf,
   UNRANKED,
@@ -32,46 +31,11 @@ import {
 } from "../../search.js";
 import type { RecordFilter } from "../../port/selection.js";
 import { conditionsOf, joined, Sql, statisticsSql } from "../../selection.js";
-import { type Compared, type Near, type VectorRow, VectorsInMemory } from "../../vectors.js";
+import { type Near, nearestSql } from "../../vectors.js";
+import { bytesOf } from "../derived.js";
 import { DIALECT, monthOf, SelectionReads } from "../selection-reads.js";
 import type { Connection, Row, Statement, Value } from "../statement.js";
 import { RelatedWords, Vocabulary } from "./vocabulary.js";
-
-/** The vectors of the requested model, brought up to date before each search. */
-class NearReads {
-  readonly #held;
-  readonly #run;
-  readonly #rows;
-
-  /** @param memory bytes that the vectors may have */
-  constructor(connection: Connection, memory: number) {
-    this.#held = new VectorsInMemory(memory);
-    this.#run = connection.prepare<[era: string, step: number]>(
-      "SELECT era, step FROM vector_reach WHERE model = ?",
-    );
-    this.#rows = connection.prepare<VectorRow>(
-      `SELECT step, record, kind, vector FROM vector
-        WHERE model = ? AND (step, record) > (?, ?) ORDER BY step, record LIMIT ?`,
-    );
-  }
-
-  /** Call within the transaction that reads the rest. @throws ServiceError `QUERY_MEMORY` */
-  nearest({ model, vector }: NonNullable<SearchQuery["near"]>, only: Compared | undefined): Near[] {
-    const row = this.#run.get([model]);
-    const run = row && { era: row[0], step: row[1] };
-    for (
-      let from = this.#held.begin(model, run);
-      run && from;
-      from = this.#held.begin(model, run)
-    ) {
-      const limit = this.#held.pageRows;
-      const rows = this.#rows.all([model, from.step, from.record, limit]);
-      this.#held.take(rows);
-      if (rows.length < limit) this.#held.done(run);
-    }
-    return this.#held.nearest(vector, only);
-  }
-}
 
 /** Weights of the columns of `search`, in its order: name, description, keywords, other. */
 const RANK = "-bm25(search, 10.0, 3.0, 5.0, 1.0)";
@@ -127,7 +91,6 @@ const MAX_HITS_LOOKED_UP = 20;
 export class SearchReads {
   readonly #vocabulary: Vocabulary;
   readonly #related: RelatedWords;
-  readonly #near: NearReads;
   readonly #selection: SelectionReads;
   readonly #prepared = new LRUCache<string, Statement>({ max: MAX_PREPARED });
   /** What searches of all records have counted, as of the commit with this sequence. */
@@ -138,11 +101,9 @@ export class SearchReads {
 
   readonly #connection: Connection;
 
-  /** @param vectorsMemory bytes that vectors may have in memory */
-  constructor(connection: Connection, vectorsMemory: number) {
+  constructor(connection: Connection) {
     this.#connection = connection;
 
-    this.#near = new NearReads(connection, vectorsMemory);
     this.#selection = new SelectionReads(connection);
     this.#vocabulary = new Vocabulary(connection);
     this.#related = new RelatedWords(connection, this.#vocabulary);
@@ -311,7 +272,7 @@ export class SearchReads {
     query: SearchQuery,
     among: Among,
   ): SearchPage {
-    const near = query.near ? this.#near.nearest(query.near, this.#compared(among)) : [];
+    const near = query.near ? this.#nearest(query.near, among) : [];
     const known = sought.length > 0 && this.#count([this.#anyTerm(sought, excluded)], among) > 0;
     const spellings = known ? undefined : this.#vocabulary.spellings(sought);
     const asked = known ? sought : (spellings ?? []).flatMap(({ terms }) => terms);
@@ -335,17 +296,18 @@ export class SearchReads {
     return { ...page, ...this.#corrected(sought, spellings) };
   }
 
-  /** The records whose vectors are compared. */
-  #compared({ filter, ofRecords }: Among): Compared | undefined {
-    if (filter === undefined) return undefined;
-    const kind = soleKind(filter);
-    if (kind !== undefined) return { kind };
+  #nearest({ model, vector }: NonNullable<SearchQuery["near"]>, among: Among): Near[] {
     const sql = new Sql(DIALECT);
-    const [[ids]] = this.#rows<[string]>(
-      `SELECT json_group_array(r.id) FROM record AS r WHERE r.deleted_at IS NULL${ofRecords(sql)}`,
+    const asked = sql.add(bytesOf(vector));
+    // Vectors of another length cannot be compared: a server changed its model under the same name.
+    const compared = `e.model = ${sql.add(model)} AND length(e.vector) = length(${asked})`;
+    return this.#rows<[id: number, share: number]>(
+      nearestSql(
+        `1 - vector_distance_cos(e.vector, ${asked})`,
+        `${compared}${among.ofRecords(sql)}`,
+      ),
       sql,
-    ) as [[string]];
-    return { ids: new Set(JSON.parse(ids) as number[]) };
+    ).map(([id, share]) => ({ id, share }));
   }
 
   /** Which words other ones stand for. */

@@ -1,16 +1,14 @@
 import { isUtf8 } from "node:buffer";
-import { type TableLimits, TabularError } from "../limits.js";
+import { parse } from "csv-parse";
+import { type TableLimits, TabularError } from "../../src/tabular/limits.js";
 import {
-  cellTooLong,
   completeEnd,
-  NON_ASCII,
-  QUOTED,
   type Row,
   type RowFeed,
   rowTooLong,
+  setCells,
   soundLength,
-  tooManyColumns,
-} from "./row.js";
+} from "../../src/tabular/reader/row.js";
 
 interface Read {
   cells: string[];
@@ -45,17 +43,13 @@ class Utf8Watch {
   }
 }
 
-/**
- * Rows of separated text as csv-parse reads them. It is the reference for the scanner, and reads
- * what the scanner does not: separators of several characters, and such as are not ASCII.
- */
+/** Rows of separated text as csv-parse reads them: the reference for the scanner. */
 export function referenceFeed(
   source: AsyncIterable<Uint8Array>,
   separator: string,
   limits: TableLimits,
 ): RowFeed {
   return async function* (row, each, guard) {
-    const { parse } = await import("csv-parse");
     let batch: Read[] = [];
     const parser = parse({
       delimiter: separator,
@@ -117,29 +111,6 @@ export function referenceFeed(
       parser.destroy();
     }
   };
-}
-
-/** Puts cells that are text already into the row. */
-export function setCells(
-  row: Row,
-  cells: readonly string[],
-  quotes: boolean,
-  limits: TableLimits,
-): void {
-  if (cells.length > limits.maxColumns) throw tooManyColumns(row, limits);
-  while (row.starts.length < cells.length) row.grow();
-  const bytes = Buffer.from(cells.join(""));
-  row.setBlock(bytes, bytes.length);
-  row.count = cells.length;
-  let at = 0;
-  for (let column = 0; column < cells.length; column++) {
-    const cell = cells[column]!;
-    const length = Buffer.byteLength(cell);
-    row.starts[column] = at;
-    row.ends[column] = at += length;
-    row.flags[column] = (length === cell.length ? 0 : NON_ASCII) | (quotes ? QUOTED : 0);
-    if (length > limits.maxCell) throw cellTooLong(row, column, limits);
-  }
 }
 
 function translated(error: unknown, row: Row, limits: TableLimits): unknown {

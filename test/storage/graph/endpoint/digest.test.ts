@@ -2,37 +2,9 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { SparqlHttp } from "../../../../src/storage/graph/endpoint/client.js";
-import { digestEndpoint, Scratch } from "../../../../src/storage/graph/endpoint/digest.js";
-
-let scratch: Scratch;
-afterEach(() => scratch?.close());
-
-const LINE = '<ark:99999/a> <https://schema.org/name> "A" <ark:99999/a> .\n';
-
-it("ends a job when it is closed", async () => {
-  scratch = new Scratch(60_000);
-  const asked = expect(scratch.run("digest", LINE)).rejects.toThrow(Error);
-  await scratch.close();
-  await asked;
-});
-
-it("goes on after its thread was idle and ended", async () => {
-  scratch = new Scratch(1);
-  for (let round = 0; round < 12; round++) {
-    expect(await scratch.run("digest", LINE)).toMatchObject({ quads: 1 });
-    await pause(1 + (round % 3));
-  }
-});
-
-it("reports a fault of one job, and does the next", async () => {
-  scratch = new Scratch(60_000);
-  await expect(scratch.run("spell", { ntriples: "no triples", format: "ttl" })).rejects.toThrow(
-    'Unexpected "no"',
-  );
-  expect(await scratch.run("digest", LINE)).toMatchObject({ quads: 1 });
-});
+import { digestEndpoint } from "../../../../src/storage/graph/endpoint/digest.js";
 
 it("reads the whole graph from a slow endpoint", async () => {
   const rows = (graph: string, count: number) =>

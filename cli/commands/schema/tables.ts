@@ -1,0 +1,233 @@
+/** The tables that a schema file is about: those that it names, or the data that are given. */
+import { readFile, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, normalize } from "node:path";
+import { fromCsvw } from "../../../src/tabular/interchange/csvw.js";
+import {
+  type ImportedTable,
+  isJsonObject,
+  type Json,
+} from "../../../src/tabular/interchange/exchange.js";
+import { fromFrictionless } from "../../../src/tabular/interchange/frictionless.js";
+import { parseExactJson } from "../../../src/tabular/schema/exact-json.js";
+import { readSchema, type TableSchema } from "../../../src/tabular/schema/table-schema.js";
+import { readKeyValues } from "../../../src/tabular/validate.js";
+import { Failure } from "../../terminal.js";
+import { importedDocument } from "./exchange.js";
+import { exists, inFile, loadSchema, openData } from "./inputs.js";
+import { isParquet } from "./parquet.js";
+
+/** A file and the schema for it. */
+export interface Table {
+  file: string;
+  schema: TableSchema;
+  encoding?: string | undefined;
+}
+
+/** One table of a package, as the package describes it. */
+interface DescribedTable extends Table {
+  /** As foreign keys name it. */
+  name: string;
+  /** By the name that foreign keys use, that of a property. */
+  names: ReadonlyMap<string, string>;
+}
+
+/** What a schema file describes. */
+export interface Described {
+  tables: readonly Table[];
+  /** By foreign key, the values that it may have. */
+  references: ReadonlyMap<object, ReadonlySet<string>>;
+  findings: readonly { code: string; message: string }[];
+}
+
+type Finding = Described["findings"][number];
+
+/**
+ * The tables to check. A Data Package and CSVW metadata name their data; a schema does not.
+ * @param files that are given: all of them, or those of the package that are checked
+ * @throws Failure
+ */
+export async function describedTables(path: string, files: readonly string[]): Promise<Described> {
+  const findings: Finding[] = [];
+  const all = await packageTables(
+    path,
+    (message) => void findings.push({ code: "NOT_CHECKED", message }),
+  );
+  if (!all) {
+    const schema = await loadSchema(path);
+    const tables = files.map((file) => ({ file, schema }));
+    return { tables, references: await ownReferences(path, tables, findings), findings };
+  }
+  const given = new Set(files.map((file) => basename(file)));
+  const tables = files.length === 0 ? all : all.filter(({ file }) => given.has(basename(file)));
+  const unknown = files.find(
+    (file) => !all.some((table) => basename(table.file) === basename(file)),
+  );
+  if (unknown !== undefined)
+    throw new Failure(`${path}: it describes no table ${basename(unknown)}`);
+  const chosen = tables.map((table) => ({
+    ...table,
+    file: files.find((file) => basename(file) === basename(table.file)) ?? table.file,
+  }));
+  return { tables: chosen, references: await packageReferences(chosen, all, findings), findings };
+}
+
+/** Whether a file describes tables and names their data. */
+export const isPackage = async (path: string): Promise<boolean> =>
+  (await packageDocument(path)) !== undefined;
+
+async function packageDocument(path: string): Promise<Json | undefined> {
+  // A pipe can be read only once, and an ARK is no file.
+  if (!(await exists(path)) || !(await stat(path)).isFile()) return undefined;
+  try {
+    const document = parseExactJson((await readFile(path, "utf8")).replace(/^\uFEFF/, ""));
+    return isJsonObject(document) && (isDataPackage(document) || isCsvw(document))
+      ? document
+      : undefined;
+  } catch {
+    // What is wrong with the file is said when it is read as a schema.
+    return undefined;
+  }
+}
+
+const isDataPackage = (document: Json): boolean => Array.isArray(document["resources"]);
+const isCsvw = (document: Json): boolean =>
+  Array.isArray(document["tables"]) || isJsonObject(document["tableSchema"]);
+
+async function packageTables(
+  path: string,
+  note: (sentence: string) => void,
+): Promise<DescribedTable[] | undefined> {
+  const document = await packageDocument(path);
+  if (!document) return undefined;
+  return inFile(path, async () =>
+    isDataPackage(document)
+      ? (document["resources"] as unknown[])
+          .filter(isJsonObject)
+          .flatMap((resource) => resourceTables(path, resource, note))
+      : csvwTables(path, document, note),
+  );
+}
+
+function resourceTables(
+  path: string,
+  resource: Json,
+  note: (sentence: string) => void,
+): DescribedTable[] {
+  const name = typeof resource["name"] === "string" ? resource["name"] : "a resource";
+  if (!isJsonObject(resource["schema"])) {
+    note(`${name} is not checked: it has no schema in this file`);
+    return [];
+  }
+  const found = fromFrictionless(resource, (sentence) => note(`${name}: ${sentence}`));
+  const { encoding } = resource;
+  return [resource["path"]].flat().map((data) => ({
+    ...described(path, name, data, found),
+    encoding: typeof encoding === "string" ? encoding : undefined,
+  }));
+}
+
+function csvwTables(
+  path: string,
+  document: Json,
+  note: (sentence: string) => void,
+): DescribedTable[] {
+  const { tables = [document] } = document;
+  return (tables as unknown[]).filter(isJsonObject).map((table) => {
+    const url = table["url"];
+    const name = typeof url === "string" ? url : "a table";
+    const single = table === document ? document : { ...document, tables: [table] };
+    return described(
+      path,
+      name,
+      url,
+      fromCsvw(single, (sentence) => note(`${name}: ${sentence}`)),
+    );
+  });
+}
+
+function described(
+  path: string,
+  name: string,
+  data: unknown,
+  found: ImportedTable,
+): DescribedTable {
+  const document = importedDocument(found, {}, name);
+  return {
+    name,
+    file: dataFile(path, name, data),
+    schema: readSchema(document),
+    names: found.names ?? new Map(),
+  };
+}
+
+/** A package names files beside it: those of others are not read for it, and nothing is fetched. */
+function dataFile(path: string, name: string, data: unknown): string {
+  if (typeof data !== "string") throw new Failure(`${path}: ${name} names no file with its data`);
+  if (/^[a-z][a-z0-9+.-]+:/i.test(data))
+    throw new Failure(
+      `${path}: the data of ${name} are at ${data}: download them, and give --data`,
+    );
+  const local = normalize(data);
+  if (isAbsolute(local) || local.split(/[/\\]/).includes(".."))
+    throw new Failure(
+      `${path}: the data of ${name}, ${data}, are not in the folder of the package`,
+    );
+  return join(dirname(path), local);
+}
+
+/** The values of the keys that the tables refer to. */
+async function packageReferences(
+  tables: readonly DescribedTable[],
+  all: readonly DescribedTable[],
+  findings: Finding[],
+): Promise<Map<object, ReadonlySet<string>>> {
+  const references = new Map<object, ReadonlySet<string>>();
+  for (const table of tables)
+    for (const key of table.schema.foreignKeys) {
+      const { resource, fields } = key.reference;
+      const target = resource === "" ? table : all.find(({ name }) => name === resource);
+      const names =
+        resource === "" ? fields : fields.map((field) => target?.names.get(field) ?? field);
+      const values = target && (await valuesOf(target, names));
+      if (values) references.set(key, values);
+      else findings.push(unchecked(resource));
+    }
+  return references;
+}
+
+/** A schema by itself knows no other table than the one that is checked. */
+async function ownReferences(
+  path: string,
+  tables: readonly Table[],
+  findings: Finding[],
+): Promise<Map<object, ReadonlySet<string>>> {
+  const references = new Map<object, ReadonlySet<string>>();
+  const [table, ...more] = tables;
+  for (const key of table?.schema.foreignKeys ?? []) {
+    const { resource, fields } = key.reference;
+    const isOwn = resource === "" && more.length === 0;
+    const values = isOwn ? await inFile(path, () => valuesOf(table!, fields)) : undefined;
+    if (values) references.set(key, values);
+    else findings.push(unchecked(resource));
+  }
+  return references;
+}
+
+const unchecked = (resource: string): Finding => ({
+  code: "FOREIGN_KEY_UNCHECKED",
+  message:
+    `the foreign key to ${resource === "" ? "the table itself" : resource} is not checked: ` +
+    "it needs a package that names a file of text for both tables, one file at a time",
+});
+
+/** The values of a key in a file; `undefined` for one that cannot be read twice, or is no text. */
+async function valuesOf(
+  { file, schema, encoding }: Table,
+  fields: readonly string[],
+): Promise<ReadonlySet<string> | undefined> {
+  if (file === "-" || !(await exists(file)) || (await isParquet(file))) return undefined;
+  const source = await openData(file);
+  return inFile(file, () =>
+    readKeyValues(source.bytes, schema, fields, encoding === undefined ? {} : { encoding }),
+  );
+}

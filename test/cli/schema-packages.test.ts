@@ -1,0 +1,149 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { schemaOf, useFolder } from "./terminal.js";
+
+const { run, write } = useFolder();
+const validate = (schema: string, ...more: string[]) =>
+  run(["schema", "validate", "--schema", schema, ...more]);
+
+describe("a Data Package as the schema", () => {
+  const genes = {
+    name: "genes",
+    path: "genes.csv",
+    schema: {
+      fields: [
+        { name: "id", type: "integer" },
+        { name: "kind", type: "string" },
+      ],
+      primaryKey: "id",
+      foreignKeys: [{ fields: "kind", reference: { resource: "kinds", fields: "name" } }],
+    },
+  };
+  const kinds = {
+    name: "kinds",
+    path: "kinds.csv",
+    dialect: { delimiter: ";" },
+    schema: { fields: [{ name: "name", type: "string" }] },
+  };
+  const packageOf = (...resources: object[]): object => ({ name: "p", resources });
+
+  beforeAll(async () => {
+    await write("p.json", packageOf(genes, kinds));
+    await write("genes.csv", "id,kind\n1,a\n1,b\n");
+    await write("kinds.csv", "name\na\n");
+  });
+
+  it("checks all of its tables, and the keys between them", async () => {
+    const { status, stdout, stderr } = await validate("p.json", "--format", "json");
+    const { files } = JSON.parse(stdout) as { files: { file: string; errors: object[] }[] };
+    expect([status, stderr]).toEqual([1, ""]);
+    expect(files).toMatchObject([
+      {
+        file: "genes.csv",
+        errors: [
+          { row: 1, failed_keyword: "primaryKey", message: "'1' is in row 0 too" },
+          { row: 1, failed_keyword: "foreignKeys", message: "'b' is not in name of kinds" },
+        ],
+      },
+      { file: "kinds.csv", errors: [] },
+    ]);
+    await write("genes.csv", "id,kind\n1,a\n2,a\n");
+    expect(await validate("p.json")).toEqual({
+      status: 0,
+      stdout: "genes.csv: Validation Success\nkinds.csv: Validation Success\n",
+      stderr: "",
+    });
+  });
+
+  it("checks the data that are given, found by their name", async () => {
+    await write("other/kinds.csv", "name;x\n");
+    expect((await validate("p.json", "--data", "other/kinds.csv")).stdout).toBe(
+      "Validation Success\n",
+    );
+    const { status, stderr } = await validate("p.json", "--data", "none.csv");
+    expect([status, stderr]).toEqual([1, "arkgraph: p.json: it describes no table none.csv\n"]);
+  });
+
+  it("may have foreign keys in a circle", async () => {
+    const circle = {
+      ...kinds,
+      schema: {
+        ...kinds.schema,
+        foreignKeys: [{ fields: "name", reference: { resource: "genes", fields: "kind" } }],
+      },
+    };
+    await write("circle.json", packageOf(genes, circle));
+    expect((await validate("circle.json")).status).toBe(0);
+  });
+
+  it.each([
+    ["../genes.csv", "are not in the folder of the package"],
+    ["/etc/passwd", "are not in the folder of the package"],
+    ["https://example.org/genes.csv", "download them, and give --data"],
+  ])("reads no data at %s", async (path, message) => {
+    await write("far.json", packageOf({ ...genes, path }));
+    const { status, stderr } = await validate("far.json");
+    expect([status, stderr]).toEqual([1, expect.stringContaining(message) as string]);
+  });
+
+  it("names keys that are not checked", async () => {
+    await write("one.json", packageOf(genes));
+    const { status, stderr } = await validate("one.json");
+    expect([status, stderr]).toEqual([
+      0,
+      expect.stringContaining("FOREIGN_KEY_UNCHECKED") as string,
+    ]);
+    expect((await validate("one.json", "--strict")).status).toBe(1);
+  });
+});
+
+describe("CSVW metadata as the schema", () => {
+  it("checks all tables of the group", async () => {
+    await write("csvw.json", {
+      "@context": "http://www.w3.org/ns/csvw",
+      tables: [
+        {
+          url: "a.csv",
+          tableSchema: {
+            columns: [{ name: "code", titles: "Code" }],
+            foreignKeys: [
+              {
+                columnReference: "code",
+                reference: { resource: "b.csv", columnReference: "key" },
+              },
+            ],
+          },
+        },
+        { url: "b.csv", tableSchema: { columns: [{ name: "key", titles: "The key" }] } },
+      ],
+    });
+    await write("a.csv", "Code\nx\ny\n");
+    await write("b.csv", "The key\nx\n");
+    const { status, stdout } = await validate("csvw.json", "--format", "ndjson");
+    expect([status, JSON.parse(stdout)]).toMatchObject([
+      1,
+      { file: "a.csv", row: 1, failed_keyword: "foreignKeys" },
+    ]);
+  });
+});
+
+describe("a schema with a key of its own table", () => {
+  it("is checked against a file, and names what it cannot check", async () => {
+    const properties = {
+      id: { description: "", index: 0, type: "string" },
+      parent: { description: "", index: 1, type: "string" },
+    };
+    const foreignKeys = [{ fields: ["parent"], reference: { resource: "", fields: ["id"] } }];
+    await write("tree.json", schemaOf(properties, { foreignKeys }));
+    await write("tree.csv", "a,a\nb,a\nc,x\n");
+    const { status, stdout } = await validate("tree.json", "--data", "tree.csv");
+    expect([status, stdout]).toEqual([
+      1,
+      expect.stringContaining("'x' is not in id of the table") as string,
+    ]);
+    const piped = await run("schema validate --data - --schema tree.json", "a,x\n");
+    expect(piped).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining("FOREIGN_KEY_UNCHECKED") as string,
+    });
+  });
+});

@@ -1,0 +1,80 @@
+/** The Atom feed of newest records. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bodyOf } from "../support/bodies.js";
+import { type Person, startServer, type TestServer } from "../support/server.js";
+
+let server: TestServer;
+let ada: Person;
+let bob: Person;
+
+async function dataset(of: Person, name: string, status: string | null): Promise<string> {
+  const { body } = await server.request("POST", "/dataset", {
+    token: of.token,
+    json: bodyOf("dataset", of.id, { name, keywords: ["R&D", "cells"] }),
+  });
+  if (status !== null)
+    await server.request("PUT", "/publish", {
+      token: of.token,
+      json: { "@id": body["@id"], publicationStatus: status },
+    });
+  return body["@id"] as string;
+}
+
+let first: string;
+beforeAll(async () => {
+  server = await startServer();
+  [ada, bob] = [await server.person("ada"), await server.person("bob")];
+  first = await dataset(ada, "Counts <of> zebrafish & others", "PUBLISHED");
+  await dataset(ada, "Draft", null);
+  await dataset(bob, "Images of mice", "PUBLISHED");
+});
+afterAll(async () => {
+  expect(server.faults).toEqual([]);
+  await server.stop();
+});
+
+const titles = (text: string): string[] =>
+  [...text.matchAll(/<entry>\n(?:.*\n)*?<title>(.*)<\/title>/g)].map(([, title]) => title!);
+
+describe("the feed", () => {
+  it("lists what is public, the last change first", async () => {
+    const { status, headers, text } = await server.request("GET", "/feed");
+    expect([status, headers.get("content-type")]).toEqual([
+      200,
+      "application/atom+xml; charset=utf-8",
+    ]);
+    expect(titles(text)).toEqual(["Images of mice", "Counts &lt;of&gt; zebrafish &amp; others"]);
+    expect(text).toContain(`<id>${first}</id>`);
+    expect(text).toContain(`href="${server.url}/${first}"`);
+    expect(text).toContain('<category term="R&amp;D"/>');
+  });
+
+  it("follows an owner, a keyword and a search", async () => {
+    const of = async (query: string) =>
+      titles((await server.request("GET", `/feed?${query}`)).text);
+    expect(await of(`owner=${bob.id}`)).toEqual(["Images of mice"]);
+    expect(await of("text=zebrafish")).toHaveLength(1);
+    expect(await of("keyword=cells&text=mouse")).toEqual(["Images of mice"]);
+    expect(await of("kind=software")).toEqual([]);
+    expect((await server.request("GET", "/feed?kind=none")).status).toBe(422);
+  });
+
+  it("is not sent again to a reader that has it", async () => {
+    const { headers } = await server.request("GET", "/feed");
+    const etag = headers.get("etag")!;
+    const again = await server.request("GET", "/feed", { headers: { "If-None-Match": etag } });
+    expect([again.status, again.text]).toEqual([304, ""]);
+  });
+
+  it("is named by the pages that list the same", async () => {
+    const page = async (path: string) =>
+      (await server.request("GET", path, { headers: { Accept: "text/html" } })).text;
+    const named = (query: string) =>
+      `<link rel="alternate" type="application/atom+xml" href="/feed${query}"`;
+    expect(await page("/")).toContain(named(""));
+    expect(await page("/search?q=zebrafish&kind=dataset")).toContain(
+      named("?text=zebrafish&amp;kind=dataset"),
+    );
+    expect(await page(`/${bob.id}`)).toContain(named(`?owner=${encodeURIComponent(bob.id)}`));
+  });
+});
