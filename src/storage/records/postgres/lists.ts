@@ -23,7 +23,7 @@ import {
   RECORD_COLUMNS,
   type RecordRow,
   readNamePosition,
-  readNumbers,
+  readNumber,
   recordOf,
   writeNamePosition,
 } from "../rows.js";
@@ -265,7 +265,7 @@ export class ListReads {
         );
       } else
         asked.where.push(
-          `${asked.id} ${order === "created" ? ">" : "<"} ${asked.add(readNumbers(after, 1)[0]!)}`,
+          `${asked.id} ${order === "created" ? ">" : "<"} ${asked.add(readNumber(after))}`,
         );
     }
     if (asked.isVain) return { items: [], positions: [] };
@@ -298,11 +298,9 @@ export class ListReads {
       const [id, sorted] = row.slice(-2) as [number, string];
       return order === "name" ? writeNamePosition(sorted, id) : String(id);
     });
-    return {
-      items,
-      positions,
-      ...(all !== undefined && all > page.length ? { next: positions.at(-1)! } : {}),
-    };
+    const next = positions.at(-1);
+    const isLast = next === undefined || all === undefined || all <= page.length;
+    return { items, positions, ...(isLast ? {} : { next }) };
   }
 
   /** Stored for the total and for a kind; counted for other filters. */
