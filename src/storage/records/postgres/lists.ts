@@ -27,7 +27,7 @@ import {
   recordOf,
   writeNamePosition,
 } from "../rows.js";
-import { endingsOf, soughtOf } from "../search.js";
+import { completionsFor, endingsOf, soughtOf } from "../search.js";
 import type {
   AddressesQuery,
   AddressPage,
@@ -102,8 +102,7 @@ function tsqueryFor(text: string): string | undefined {
   const query = parseQuery(text);
   const sought = soughtOf(query);
   if (sought.length === 0) return undefined;
-  const asked = (term: QueryTerm): string =>
-    tsqueryOf(term, term.prefix ? endingsOf(term.words.at(-1)!) : []);
+  const asked = (term: QueryTerm): string => tsqueryOf(term, completionsFor(term, endingsOf));
   return without(allOf(sought.map(asked)), anyOf(query.excluded.map(asked)));
 }
 
