@@ -95,7 +95,8 @@ function pageOf<R>(
   link: (row: R) => FoundLink,
 ): Page<FoundLink> {
   const items = (backward ? rows.slice(-limit) : rows.slice(0, limit)).map(link);
-  return rows.length > limit ? { items, next: items.at(backward ? 0 : -1)!.position } : { items };
+  const end = items.at(backward ? 0 : -1);
+  return end && rows.length > limit ? { items, next: end.position } : { items };
 }
 
 /**

@@ -61,7 +61,8 @@ export type EmbargoRow = [
 
 export function embargoPage(rows: readonly EmbargoRow[], limit: number): Page<Embargo> {
   const items = rows.map(([, ark, revision, until, crate]) => ({ ark, revision, until, crate }));
-  return rows.length < limit ? { items } : { items, next: String(rows.at(-1)![0]) };
+  const last = rows.at(-1);
+  return !last || rows.length < limit ? { items } : { items, next: String(last[0]) };
 }
 
 /**
@@ -224,13 +225,32 @@ const refused = (): ServiceError =>
 const NUMBER = /^\d{1,15}$/;
 
 /**
+ * A position that is one whole number.
+ * @throws ServiceError `BAD_REQUEST`
+ */
+export function readNumber(text: string): number {
+  if (!NUMBER.test(text)) throw refused();
+  return Number(text);
+}
+
+/**
+ * A position made of two whole numbers, e.g. `17.4`.
+ * @throws ServiceError `BAD_REQUEST`
+ */
+export function readNumberPair(text: string): [number, number] {
+  const [first = "", second = "", ...more] = text.split(".");
+  if (more.length > 0) throw refused();
+  return [readNumber(first), readNumber(second)];
+}
+
+/**
  * A position made of whole numbers, e.g. `17` or `17.4.0`.
  * @throws ServiceError `BAD_REQUEST` when `text` is not one of `count` numbers
  */
 export function readNumbers(text: string, count: number): number[] {
   const parts = text.split(".");
-  if (parts.length !== count || !parts.every((part) => NUMBER.test(part))) throw refused();
-  return parts.map(Number);
+  if (parts.length !== count) throw refused();
+  return parts.map(readNumber);
 }
 
 /**
@@ -288,7 +308,10 @@ export function danglingPage(
     );
   const last = rows.at(-1);
   if (last && rows.length === limit) return { items, next: `${last[0]}.${last[1] + 1}` };
-  return ids.length < LINKING ? { items } : { items, next: `${ids.at(-1)! + 1}.0` };
+  const lastId = ids.at(-1);
+  return lastId === undefined || ids.length < LINKING
+    ? { items }
+    : { items, next: `${lastId + 1}.0` };
 }
 
 /** A row of a crate's files: record and object by number, the record's ARK, and the reference. */
@@ -325,7 +348,8 @@ export type AddressRow = [id: number, ark: string, modifiedAt: number];
 export function addressPage(rows: readonly AddressRow[], limit: number): AddressPage {
   const page = rows.slice(0, limit);
   const items = page.map(([, ark, modifiedAt]) => ({ ark, modifiedAt }));
-  return rows.length > limit ? { items, next: page.at(-1)![0] } : { items };
+  const last = page.at(-1);
+  return last && rows.length > limit ? { items, next: last[0] } : { items };
 }
 
 /** A position in the order by name: the name without case, then the record's number. */

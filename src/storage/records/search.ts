@@ -3,6 +3,7 @@
  * results.
  */
 import * as stopword from "stopword";
+import { getOrInsert } from "../../get-or-insert.js";
 import { formsOf } from "../../model/word-forms.js";
 import { asWord, type QueryTerm, type SearchTerms, WORD } from "../../model/search-query.js";
 import type { FragmentPart, ScorePart, SearchFacet, SearchPage, SearchQuery } from "./port.js";
@@ -68,7 +69,7 @@ export function subjectOf(sought: readonly QueryTerm[]): readonly QueryTerm[] {
     return words.slice(0, MAX_SEGMENTS).map((one) => ({ words: [one], prefix: false }));
   });
   const rare = apart.filter(
-    (term) => !isPlain(term) || !STOP_WORDS_OF_LANGUAGES.has(term.words[0]!),
+    (term) => !isPlain(term) || !term.words.some((word) => STOP_WORDS_OF_LANGUAGES.has(word)),
   );
   const subject = rare.length > 0 ? rare : apart;
   return subject.length === sought.length && subject.every((term) => sought.includes(term))
@@ -160,6 +161,15 @@ export function completionsOf(
   return [...found.values()];
 }
 
+/** The completions of the last word of a prefix; none for another term. */
+export function completionsFor(
+  { words, prefix }: QueryTerm,
+  completions: (word: string) => string[],
+): string[] {
+  const last = words.at(-1);
+  return prefix && last !== undefined ? completions(last) : [];
+}
+
 /** All words of a text in their order, in lower case. */
 export const everyWordOf = (text: string): string[] =>
   (text.toLowerCase().match(WORD) ?? []).map(asWord);
@@ -190,7 +200,8 @@ export function matchOf(
     ...completions.map((word) => phrase([...head, word])),
     ...forms.map(phrase),
   ];
-  const match = all.length === 1 ? all[0]! : `(${all.join(" OR ")})`;
+  const any = anyOf(all);
+  const match = all.length === 1 ? any : `(${any})`;
   return field === undefined ? match : `{${field}} : ${match}`;
 }
 
@@ -218,7 +229,10 @@ export function everyTermOf(
   stemsOf: (words: readonly string[]) => readonly (string | undefined)[],
 ): string {
   const match = (term: QueryTerm): string =>
-    matchOf(term, term.prefix ? completionsOf(term.words.at(-1)!, stemsOf) : []);
+    matchOf(
+      term,
+      completionsFor(term, (word) => completionsOf(word, stemsOf)),
+    );
   const sought = soughtOf(query);
   return sought.length === 0
     ? ""
@@ -249,8 +263,7 @@ export class Stemmer {
     this.#connection.exec("BEGIN");
     try {
       for (const [index, word] of words.entries()) this.#add.put([index + 1, word]);
-      for (const [row, stem] of this.#stems.all())
-        (found.get(row) ?? found.set(row, []).get(row)!).push(stem);
+      for (const [row, stem] of this.#stems.all()) getOrInsert(found, row, () => []).push(stem);
     } finally {
       this.#connection.exec("ROLLBACK");
     }
@@ -398,24 +411,25 @@ const LARGEST_SHARE = 0.1;
  * that stand in several of them and in few others, weighed by how rare they are.
  *
  * @param found stems, a word of each, and in how many of the best it stands
- * @param holding in how many records a stem stands
+ * @param holding in how many records the stem of one stands
  * @param all number of all records
  */
-export function pickRelated(
-  found: readonly { word: string; stem: string; best: number }[],
-  holding: (stem: string) => number,
+export function pickRelated<F extends { word: string; stem: string; best: number }>(
+  found: readonly F[],
+  holding: (one: F) => number,
   all: number,
-): string[] {
+): F[] {
   return found
-    .flatMap(({ word, stem, best }) => {
+    .flatMap((one) => {
+      const { word, stem, best } = one;
       if (best < LEAST_RECORDS || stem.length < 3 || /^\d+$/.test(stem)) return [];
-      const records = holding(stem);
+      const records = holding(one);
       if (records > Math.max(RECORDS_LOOKED_AT, all * LARGEST_SHARE)) return [];
-      return [{ word, weight: best * Math.log((all + 1) / (records + 0.5)) }];
+      return [{ one, word, weight: best * Math.log((all + 1) / (records + 0.5)) }];
     })
     .toSorted((a, b) => b.weight - a.weight || (a.word < b.word ? -1 : 1))
     .slice(0, WORDS)
-    .map(({ word }) => word);
+    .map(({ one }) => one);
 }
 
 /**

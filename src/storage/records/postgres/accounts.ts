@@ -8,7 +8,7 @@ import type {
   RecordStore,
 } from "../port.js";
 import {
-  readNumbers,
+  readNumber,
   type SubmissionRow as Stored,
   submissionOf as ofRow,
   credentialOf,
@@ -96,13 +96,14 @@ export class AccountReads {
   }
 
   async list({ after, limit }: { after?: string; limit: number }): Promise<ListedPage> {
-    const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumbers(after, 1)[0]!;
+    const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumber(after);
     const rows = await this.#database.query(LIST, [before, limit + 1]);
     const page = rows.slice(0, limit);
+    const last = page.at(-1);
     return {
       items: page.map(listedOf),
       positions: page.map(([id]) => String(id)),
-      ...(rows.length > limit ? { next: String(page.at(-1)![0]) } : {}),
+      ...(last && rows.length > limit ? { next: String(last[0]) } : {}),
     };
   }
 
@@ -173,17 +174,17 @@ export class SubmissionReads {
     user: string | null,
     { after, limit }: { after?: string; limit: number },
   ): Promise<SubmissionPage> {
-    const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumbers(after, 1)[0]!;
+    const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumber(after);
     if (user !== null && !isStorableText(user)) return { items: [], positions: [] };
     const rows = await (user === null
       ? this.#database.query(ALL, [before, limit + 1])
       : this.#database.query(OF_USER, [user, before, limit + 1]));
     const page = rows.slice(0, limit);
-    const positions = page.map(([number]) => String(number));
+    const last = page.at(-1);
     return {
       items: page.map(submissionOf),
-      positions,
-      ...(rows.length > limit ? { next: positions.at(-1)! } : {}),
+      positions: page.map(([number]) => String(number)),
+      ...(last && rows.length > limit ? { next: String(last[0]) } : {}),
     };
   }
 

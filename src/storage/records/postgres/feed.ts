@@ -32,7 +32,8 @@ async function all(
   ]);
   const page = rows.slice(0, limit);
   const answer = { id, graphs: await graphsOf(page), sequence, total };
-  return rows.length > limit ? { ...answer, next: page.at(-1)![0] } : answer;
+  const last = page.at(-1);
+  return last && rows.length > limit ? { ...answer, next: last[0] } : answer;
 }
 
 async function since(

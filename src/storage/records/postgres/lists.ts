@@ -23,11 +23,11 @@ import {
   RECORD_COLUMNS,
   type RecordRow,
   readNamePosition,
-  readNumbers,
+  readNumber,
   recordOf,
   writeNamePosition,
 } from "../rows.js";
-import { endingsOf, soughtOf } from "../search.js";
+import { completionsFor, endingsOf, soughtOf } from "../search.js";
 import type {
   AddressesQuery,
   AddressPage,
@@ -102,8 +102,7 @@ function tsqueryFor(text: string): string | undefined {
   const query = parseQuery(text);
   const sought = soughtOf(query);
   if (sought.length === 0) return undefined;
-  const asked = (term: QueryTerm): string =>
-    tsqueryOf(term, term.prefix ? endingsOf(term.words.at(-1)!) : []);
+  const asked = (term: QueryTerm): string => tsqueryOf(term, completionsFor(term, endingsOf));
   return without(allOf(sought.map(asked)), anyOf(query.excluded.map(asked)));
 }
 
@@ -265,7 +264,7 @@ export class ListReads {
         );
       } else
         asked.where.push(
-          `${asked.id} ${order === "created" ? ">" : "<"} ${asked.add(readNumbers(after, 1)[0]!)}`,
+          `${asked.id} ${order === "created" ? ">" : "<"} ${asked.add(readNumber(after))}`,
         );
     }
     if (asked.isVain) return { items: [], positions: [] };
@@ -298,11 +297,9 @@ export class ListReads {
       const [id, sorted] = row.slice(-2) as [number, string];
       return order === "name" ? writeNamePosition(sorted, id) : String(id);
     });
-    return {
-      items,
-      positions,
-      ...(all !== undefined && all > page.length ? { next: positions.at(-1)! } : {}),
-    };
+    const next = positions.at(-1);
+    const isLast = next === undefined || all === undefined || all <= page.length;
+    return { items, positions, ...(isLast ? {} : { next }) };
   }
 
   /** Stored for the total and for a kind; counted for other filters. */

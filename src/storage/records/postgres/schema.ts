@@ -12,12 +12,16 @@ import {
 } from "../text.js";
 import { indexed, makeConfiguration, vectorSql } from "./search/words.js";
 import {
+  columnsOf,
   type Database,
   failure,
   isCollision,
+  type Row,
   type Session,
+  type Statement,
   StatementError,
   statement,
+  type Value,
 } from "./statement.js";
 import { ADD_WORDS } from "./writes/states.js";
 
@@ -255,18 +259,30 @@ const CHANGE_OTHERS = statement(
     WHERE text.state = v.state`,
 );
 
+/** Pages of what a statement finds behind a value of its first column, until one is empty. */
+async function* pagesOf<R extends readonly [number | string, ...Row]>(
+  session: Session,
+  page: Statement<R>,
+  first: R[0],
+  more: readonly Value[] = [],
+): AsyncGenerator<R[], void, undefined> {
+  let rows = await session.query(page, [first, ...more]);
+  for (let last = rows.at(-1); last; last = rows.at(-1)) {
+    yield rows;
+    rows = await session.query(page, [last[0], ...more]);
+  }
+}
+
 /**
  * Identifiers are no text to search for; before this version search found the words in them.
  * {@link version14} indexes all texts again.
  */
 async function version7(session: Session): Promise<void> {
-  let rows = await session.query(WITH_ARKS, [0]);
-  while (rows.length > 0) {
+  for await (const rows of pagesOf(session, WITH_ARKS, 0)) {
     await session.query(CHANGE_OTHERS, [
       rows.map(([state]) => state),
       rows.map(([, other]) => withoutArks(other)),
     ]);
-    rows = await session.query(WITH_ARKS, [rows.at(-1)![0]]);
   }
 }
 
@@ -327,11 +343,8 @@ export async function fillLicences(session: Session): Promise<void> {
       found.map(({ licence }) => licence),
     ]);
   };
-  let rows = await session.query(STATING, [0, LICENCE_MARK]);
-  while (rows.length > 0) {
+  for await (const rows of pagesOf(session, STATING, 0, [LICENCE_MARK]))
     for (const ids of batches(rows)) await put(ids);
-    rows = await session.query(STATING, [rows.at(-1)![0], LICENCE_MARK]);
-  }
 }
 
 /** Records whose documents are read together. */
@@ -355,11 +368,9 @@ const PUT_PERCENT = statement(
 );
 
 async function fillPercents(session: Session): Promise<void> {
-  let rows = await session.query(SCORES, [""]);
-  while (rows.length > 0) {
+  for await (const rows of pagesOf(session, SCORES, "")) {
     for (const [crate, body] of rows)
       await session.query(PUT_PERCENT, [crate, storedPercent(body)]);
-    rows = await session.query(SCORES, [rows.at(-1)![0]]);
   }
 }
 
@@ -420,11 +431,8 @@ const TALLY_KINDS = `DELETE FROM tally; INSERT INTO tally (kind, live) SELECT ki
  * change, and the graph follows the change log.
  */
 async function version11(session: Session): Promise<void> {
-  let rows = await session.query(MAY_CHANGE_KIND, [0, FORMER_KINDS]);
-  while (rows.length > 0) {
+  for await (const rows of pagesOf(session, MAY_CHANGE_KIND, 0, [FORMER_KINDS]))
     for (const ids of batches(rows)) await putKinds(session, ids);
-    rows = await session.query(MAY_CHANGE_KIND, [rows.at(-1)![0], FORMER_KINDS]);
-  }
   await session.exec(TALLY_KINDS);
 }
 
@@ -522,17 +530,18 @@ const INDEX_TEXTS = statement(
 async function version14(session: Session): Promise<void> {
   await makeConfiguration(session);
   await session.exec(WORDS_14);
-  let rows = await session.query(AFTER, [0]);
-  while (rows.length > 0) {
+  for await (const rows of pagesOf(session, AFTER, 0)) {
     const all = rows.map(([, name, description, keywords, other]) =>
       indexed({ name, description, keywords, other }),
     );
     await session.query(INDEX_TEXTS, [
       rows.map(([state]) => state),
-      ...[0, 1, 2, 3].map((part) => all.map(({ parts }) => parts[part]!)),
+      ...columnsOf(
+        all.map(({ parts }) => parts),
+        4,
+      ),
     ]);
     await session.query(ADD_WORDS, [[...new Set(all.flatMap(({ spellings }) => spellings))]]);
-    rows = await session.query(AFTER, [rows.at(-1)![0]]);
   }
 }
 
@@ -568,13 +577,12 @@ async function version15(session: Session): Promise<void> {
   if (!(await session.one(HAS_FORMER))[0]) return;
   await session.exec(FORMER_REACHES);
   let rows = await session.query(FORMER_VECTORS, ["", 0]);
-  while (rows.length > 0) {
+  for (let last = rows.at(-1); last; last = rows.at(-1)) {
     for (const [model, record, digest, bytes] of rows) {
       const vector = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
       await session.query(PUT_VECTOR, [model, record, digest, [...vector]]);
     }
-    const [model, record] = rows.at(-1)!;
-    rows = await session.query(FORMER_VECTORS, [model, record]);
+    rows = await session.query(FORMER_VECTORS, [last[0], last[1]]);
   }
   await session.exec("DROP TABLE vector");
 }

@@ -374,7 +374,8 @@ class PostgresTransfer implements RecordsTransfer {
   }): Promise<{ items: NeededObject[]; next?: string }> {
     const found = await ask(() => this.#database.query(NEEDED, [after, limit + 1]));
     const items = found.slice(0, limit).map(([sha256, size]) => ({ sha256, size }));
-    return found.length > limit ? { items, next: items.at(-1)!.sha256 } : { items };
+    const last = items.at(-1);
+    return last && found.length > limit ? { items, next: last.sha256 } : { items };
   }
 
   needing = async (sha256: string, limit: number): Promise<string[]> =>

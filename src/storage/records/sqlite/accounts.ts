@@ -9,7 +9,7 @@ import type {
   RecordStore,
 } from "../port.js";
 import { emailTaken, hasAccount, isSpent, noAccount } from "../refusals.js";
-import { readNumbers, credentialOf, type CredentialRow } from "../rows.js";
+import { readNumber, credentialOf, type CredentialRow } from "../rows.js";
 import { isStorableText } from "../text.js";
 import { type Connection, isUniqueViolation } from "./statement.js";
 
@@ -75,13 +75,14 @@ export class AccountReads {
   }
 
   list({ after, limit }: { after?: string; limit: number }): ListedPage {
-    const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumbers(after, 1)[0]!;
+    const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumber(after);
     const rows = this.#list.all([before, limit + 1]);
     const page = rows.slice(0, limit);
+    const last = page.at(-1);
     return {
       items: page.map(listedOf),
       positions: page.map(([id]) => String(id)),
-      ...(rows.length > limit ? { next: String(page.at(-1)![0]) } : {}),
+      ...(last && rows.length > limit ? { next: String(last[0]) } : {}),
     };
   }
 

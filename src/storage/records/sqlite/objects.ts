@@ -18,7 +18,7 @@ import {
   type FileRow,
   filePage,
   LINKING,
-  readNumbers,
+  readNumberPair,
   closedPage,
 } from "../rows.js";
 import { isStorableText } from "../text.js";
@@ -85,8 +85,8 @@ export class ObjectReads {
     { after = "0.0", limit, minSize = 0 }: Parameters<ObjectBookkeeping["filesOf"]>[1],
   ): Page<FileReference> {
     if (!isStorableText(crate)) return { items: [] };
-    const [record, object] = readNumbers(after, 2);
-    const rows = this.#files.all([crate, arkKey(crate), record!, object!, minSize, limit + 1]);
+    const [record, object] = readNumberPair(after);
+    const rows = this.#files.all([crate, arkKey(crate), record, object, minSize, limit + 1]);
     return filePage(rows, limit);
   }
 
@@ -102,7 +102,8 @@ export class ObjectReads {
       .all([isStorableText(after) ? after : "", limit + 1])
       .map(([sha256]) => sha256);
     const items = hashes.slice(0, limit);
-    return hashes.length > limit ? { items, next: items.at(-1)! } : { items };
+    const next = items.at(-1);
+    return next !== undefined && hashes.length > limit ? { items, next } : { items };
   }
 }
 
@@ -375,7 +376,7 @@ export class CrateUseReads {
     crate: string,
     { after = "0.0", limit }: { after?: string; limit: number },
   ): Page<DanglingLink> {
-    const [record, position] = readNumbers(after, 2) as [number, number];
+    const [record, position] = readNumberPair(after);
     const ids = isStorableText(crate)
       ? this.#linking.all([crate, record - 1, LINKING, arkKey(crate)]).map(([id]) => id)
       : [];

@@ -20,7 +20,7 @@ import {
   changeLogPage,
   type ChangeRow,
   readNamePosition,
-  readNumbers,
+  readNumber,
   RECORD_COLUMNS,
   recordOf,
   type RecordRow,
@@ -90,9 +90,10 @@ export class RecordReads {
   /** One statement for any number of keys, or two. */
   findMany(arks: readonly string[]): (StoredRecord | undefined)[] {
     // The commonest question, and the plainest statement for it.
+    const [ark, ...more] = arks;
     const only =
-      arks.length === 1 && isStorableText(arks[0]!)
-        ? this.#byArk.get([arkKey(arks[0]!), arks[0]!])
+      ark !== undefined && more.length === 0 && isStorableText(ark)
+        ? this.#byArk.get([arkKey(ark), ark])
         : undefined;
     if (only) return [recordOf(only)];
     const byArk = new Map<string, StoredRecord>();
@@ -202,7 +203,7 @@ export class ListReads {
       } else {
         where.push(`${chosen.id} ${order === "created" ? ">" : "<"} ?`);
         // oxlint-disable-next-line arkgraph/spread-into-call -- one number
-        values.push(...readNumbers(after, 1));
+        values.push(readNumber(after));
       }
     }
     const by =
@@ -225,7 +226,8 @@ export class ListReads {
       const [id, folded] = row.slice(-2) as [number, string];
       return order === "name" ? writeNamePosition(folded, id) : String(id);
     });
-    return { items, positions, ...(isLast ? {} : { next: positions.at(-1)! }) };
+    const next = positions.at(-1);
+    return { items, positions, ...(isLast || next === undefined ? {} : { next }) };
   }
 
   /** Stored for the total and for a kind; counted for other filters. */
@@ -369,7 +371,8 @@ export class FeedReads {
     const page = rows.slice(0, limit);
     const total = this.#total.one()[0];
     const answer = { id, graphs: page.map(graphOf), sequence, total };
-    return rows.length > limit ? { ...answer, next: page.at(-1)![0] } : answer;
+    const last = page.at(-1);
+    return last && rows.length > limit ? { ...answer, next: last[0] } : answer;
   }
 
   #since({ id, since: { sequence, limit } }: Extract<FeedRequest, { since: unknown }>): FeedAnswer {

@@ -10,7 +10,7 @@ import {
   storedPercent,
   withoutArks,
 } from "../text.js";
-import { type Connection, StatementError } from "./statement.js";
+import { type Connection, type Row, type Statement, StatementError } from "./statement.js";
 
 /**
  * The record store's tables. Times are ms since 1970 UTC. `record.id` is the order of creation: it
@@ -247,6 +247,17 @@ CREATE INDEX IF NOT EXISTS live_status ON record (status, id, kind) WHERE delete
 /** Texts that are read together. */
 const TEXTS = 1000;
 
+/** Pages of the rows behind a number, their first column, until one is empty. */
+function* pagesOf<R extends readonly [id: number, ...Row]>(
+  page: Statement<R>,
+): Generator<R[], void, undefined> {
+  let rows = page.all([0]);
+  for (let last = rows.at(-1); last; last = rows.at(-1)) {
+    yield rows;
+    rows = page.all([last[0]]);
+  }
+}
+
 /**
  * Identifiers are no text to search for; before this version search found the words in them. The
  * index is changed only where there were identifiers.
@@ -265,7 +276,7 @@ function version8(connection: Connection): void {
   const index = connection.prepare(
     "INSERT INTO search (rowid, name, description, keywords, other) VALUES (?, ?, ?, ?, ?)",
   );
-  for (let rows = page.all([0]); rows.length > 0; rows = page.all([rows.at(-1)![0]])) {
+  for (const rows of pagesOf(page)) {
     for (const [id, name, description, keywords, other] of rows) {
       const left = withoutArks(other);
       unindex.put([id, name, description, keywords, other]);
@@ -302,7 +313,7 @@ export function fillLicences(connection: Connection): void {
     "SELECT document FROM state WHERE id = ? AND instr(document, CAST(? AS BLOB)) > 0",
   );
   const put = connection.prepare("UPDATE record SET licence = ? WHERE id = ?");
-  for (let rows = page.all([0]); rows.length > 0; rows = page.all([rows.at(-1)![0]]))
+  for (const rows of pagesOf(page))
     for (const [id, kind, state] of rows) {
       const stating = document.get([state, LICENCE_MARK]);
       const licence = stating ? storedLicence(kind, stating[0]) : null;
@@ -362,7 +373,7 @@ function version11(connection: Connection): void {
     .prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log")
     .one()[0];
   // One sequence for each page: a graph index reads the changes of one together.
-  for (let rows = page.all([0]); rows.length > 0; rows = page.all([rows.at(-1)![0]])) {
+  for (const rows of pagesOf(page)) {
     let isFirst = true;
     for (const [id, ark, kind, state] of rows) {
       const [document, quads, projected] = stored.get([state]) ?? [];

@@ -1,6 +1,6 @@
 import { arkKey } from "../../../identifiers/ark.js";
 import { CANCELLED_EARLY, checkFence } from "../refusals.js";
-import { readNumbers, SUBMISSION_COLUMNS, submissionOf, type SubmissionRow } from "../rows.js";
+import { readNumber, SUBMISSION_COLUMNS, submissionOf, type SubmissionRow } from "../rows.js";
 import type {
   Submission,
   SubmissionClose,
@@ -41,18 +41,18 @@ export class SubmissionReads {
 
   /** @param user null for all users */
   list(user: string | null, { after, limit }: { after?: string; limit: number }): SubmissionPage {
-    const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumbers(after, 1)[0]!;
+    const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumber(after);
     if (user !== null && !isStorableText(user)) return { items: [], positions: [] };
     const rows =
       user === null
         ? this.#all.all([before, limit + 1])
         : this.#ofUser.all([user, before, limit + 1]);
     const page = rows.slice(0, limit);
-    const positions = page.map(([number]) => String(number));
+    const last = page.at(-1);
     return {
       items: page.map(submissionOf),
-      positions,
-      ...(rows.length > limit ? { next: positions.at(-1)! } : {}),
+      positions: page.map(([number]) => String(number)),
+      ...(last && rows.length > limit ? { next: String(last[0]) } : {}),
     };
   }
 

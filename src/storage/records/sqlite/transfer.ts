@@ -195,7 +195,8 @@ class SqliteTransfer implements RecordsTransfer {
       this.#connection.prepare<[string, number | null]>(NEEDED).all([after, limit + 1]),
     );
     const items = found.slice(0, limit).map(([sha256, size]) => ({ sha256, size }));
-    return found.length > limit ? { items, next: items.at(-1)!.sha256 } : { items };
+    const last = items.at(-1);
+    return last && found.length > limit ? { items, next: last.sha256 } : { items };
   }
 
   needing = async (sha256: string, limit: number): Promise<string[]> =>

@@ -26,7 +26,7 @@ import {
   filePage,
   type FileRow,
   LINKING,
-  readNumbers,
+  readNumberPair,
   CHANGE_COLUMNS,
   changeLogPage,
   type ChangeRow,
@@ -265,9 +265,9 @@ export class ObjectReads {
     { after = "0.0", limit, minSize = 0 }: Parameters<ObjectBookkeeping["filesOf"]>[1],
   ): Promise<Page<FileReference>> {
     if (!isStorableText(crate)) return { items: [] };
-    const [record, object] = readNumbers(after, 2);
+    const [record, object] = readNumberPair(after);
     return filePage(
-      await this.#database.query(FILES, [crate, record!, object!, minSize, limit + 1]),
+      await this.#database.query(FILES, [crate, record, object, minSize, limit + 1]),
       limit,
     );
   }
@@ -289,7 +289,8 @@ export class ObjectReads {
       await this.#database.query(REFERENCED, [isStorableText(after) ? after : "", limit + 1])
     ).map(([sha256]) => sha256);
     const items = hashes.slice(0, limit);
-    return hashes.length > limit ? { items, next: items.at(-1)! } : { items };
+    const next = items.at(-1);
+    return next !== undefined && hashes.length > limit ? { items, next } : { items };
   }
 }
 
@@ -389,7 +390,7 @@ export class CrateUseReads {
     crate: string,
     { after = "0.0", limit }: { after?: string; limit: number },
   ): Promise<Page<DanglingLink>> {
-    const [record, position] = readNumbers(after, 2) as [number, number];
+    const [record, position] = readNumberPair(after);
     const ids = isStorableText(crate)
       ? (await this.#database.query(MEMBERS_LINKING, [crate, record - 1, LINKING])).map(
           ([id]) => id,

@@ -1,4 +1,6 @@
+import { getOrInsert } from "../../../../get-or-insert.js";
 import { parseQuery, type QueryTerm, textOf } from "../../../../model/search-query.js";
+import { pairs } from "../../../../pairs.js";
 import {
   type ScorePart,
   SEARCHED_FIELDS,
@@ -10,6 +12,7 @@ import {
 } from "../../port.js";
 import {
   CLOSE,
+  completionsFor,
   completionsOf,
   coverage,
   endingsOf,
@@ -81,6 +84,11 @@ interface Term {
   /** Absent for a stem of related records. */
   asked?: QueryTerm;
   isRelated?: true;
+}
+
+/** A term that the query itself has. */
+interface AskedTerm extends Term {
+  asked: QueryTerm;
 }
 
 /** What a search looks for. Queries are tsqueries. */
@@ -194,19 +202,17 @@ export class SearchReads {
     const parsed = parseQuery(query.text);
     const sought = soughtOf(parsed);
     const isEmpty = query.match !== "identifier" && sought.length === 0;
-    const asksNear =
-      query.match === "related" &&
-      query.near !== undefined &&
-      !(isEmpty && parsed.excluded.length > 0);
-    if (isEmpty && !asksNear) return nothingFor(query);
+    const excludesOnly = isEmpty && parsed.excluded.length > 0;
+    const near = query.match === "related" && !excludesOnly ? query.near : undefined;
+    if (isEmpty && !near) return nothingFor(query);
     // One view of the database for all that is read.
     return this.#database.snapshot(async (session) => {
       signal?.throwIfAborted();
       const search = new Search(session, query);
       if (query.match === "identifier") return search.identified();
-      const near = asksNear ? await search.nearest(query.near!) : [];
-      if (isEmpty && near.length === 0) return nothingFor(query);
-      return search.page(sought, parsed.excluded, near);
+      const nearest = near ? await search.nearest(near) : [];
+      if (isEmpty && nearest.length === 0) return nothingFor(query);
+      return search.page(sought, parsed.excluded, nearest);
     });
   }
 }
@@ -281,22 +287,22 @@ class Search {
   }
 
   /** Terms as tsqueries, each once; without those in which PostgreSQL sees no word. */
-  async #terms(asked: readonly QueryTerm[]): Promise<Term[]> {
+  async #terms(asked: readonly QueryTerm[]): Promise<AskedTerm[]> {
     if (asked.length === 0) return [];
-    const beginnings = asked.flatMap(({ prefix, words }) => (prefix ? [words.at(-1)!] : []));
-    const completed = beginnings.flatMap((word) => [word, ...endingsOf(word)]);
+    const completed = asked.flatMap((term) =>
+      completionsFor(term, (word) => [word, ...endingsOf(word)]),
+    );
     const stems = new Map(
       completed.length === 0 ? [] : await this.#session.query(STEMS, [completed]),
     );
     const completions = (word: string): string[] =>
       completionsOf(word, (words) => words.map((one) => stems.get(one)));
     const rows = await this.#session.query(TSQUERIES, [
-      asked.map((term) => tsqueryOf(term, term.prefix ? completions(term.words.at(-1)!) : [])),
+      asked.map((term) => tsqueryOf(term, completionsFor(term, completions))),
     ]);
-    const terms = rows.flatMap(([query], index): [string, Term][] => {
-      const term = asked[index]!;
-      return query === "" ? [] : [[query, { query, text: textOf(term), weight: 1, asked: term }]];
-    });
+    const terms = pairs(asked, rows).flatMap(([term, [query]]): [string, AskedTerm][] =>
+      query === "" ? [] : [[query, { query, text: textOf(term), weight: 1, asked: term }]],
+    );
     return [...new Map(terms.toReversed()).values()].toReversed();
   }
 
@@ -304,7 +310,7 @@ class Search {
    * Every term. Where no record holds all of them: without stop words of any language, then with
    * other spellings of unknown words, then any term.
    */
-  async #all(terms: readonly Term[]): Promise<SearchPage> {
+  async #all(terms: readonly AskedTerm[]): Promise<SearchPage> {
     const asked = (groups: readonly (readonly Term[])[]): Sought => {
       const all = groups.map((group) => anyOf(group.map(({ query }) => query)));
       const query = allOf(all);
@@ -313,7 +319,7 @@ class Search {
       return {
         query,
         rankSql: (sql) =>
-          terms.length <= MAX_NEAR && terms.every(({ asked }) => isWord(asked!))
+          terms.length <= MAX_NEAR && terms.every((term) => isWord(term.asked))
             ? nearRankOf(sql.add(query))
             : rankSumOf(ranked, sql),
         terms: ranked,
@@ -324,7 +330,7 @@ class Search {
     const every = (some: readonly Term[]) => this.#found(asked(some.map((term) => [term])));
     const exact = await every(terms);
     if (exact.total > 0) return exact;
-    const typed = terms.map((term) => term.asked!);
+    const typed = terms.map((term) => term.asked);
     const subject = subjectOf(typed);
     const sought = subject === typed ? terms : await this.#terms(subject);
     if (sought !== terms) {
@@ -348,7 +354,7 @@ class Search {
   }
 
   /** Any term, or, where no record holds one, the words spelt nearly so; and related words. */
-  async #related(typed: readonly Term[]): Promise<SearchPage> {
+  async #related(typed: readonly AskedTerm[]): Promise<SearchPage> {
     if (typed.length === 0) return this.#found(NO_WORDS);
     const any = anyOf(typed.map(({ query }) => query));
     const meant = (await this.#isHeld(any, this.#among)) ? undefined : await this.#meant(typed);
@@ -367,32 +373,34 @@ class Search {
    * that are spelt nearly so; `undefined` where there are none. Not complete where a word has none.
    */
   async #meant(
-    terms: readonly Term[],
+    terms: readonly AskedTerm[],
   ): Promise<
-    { groups: Term[][]; isComplete: boolean; corrected: Pick<SearchPage, "corrected"> } | undefined
+    | { groups: AskedTerm[][]; isComplete: boolean; corrected: Pick<SearchPage, "corrected"> }
+    | undefined
   > {
     let isComplete = true;
-    const meant = new Map<Term, Term[]>();
+    const meant = new Map<AskedTerm, AskedTerm[]>();
     const corrected: NonNullable<SearchPage["corrected"]>[number][] = [];
     const isHeld = async (word: string): Promise<boolean> => {
       const [term] = await this.#terms([{ words: [word], prefix: false }]);
       return term !== undefined && this.#isHeld(term.query);
     };
     for (const term of terms.slice(0, MAX_WORDS)) {
-      if (!isWord(term.asked!) || (await this.#isHeld(term.query))) continue;
-      const typed = term.asked!.words[0]!;
-      const asTerms = (some: readonly (readonly string[])[]): Promise<Term[]> =>
-        this.#terms(some.map((words) => ({ ...term.asked!, words: [...words], forms: [] })));
+      const [typed] = term.asked.words;
+      if (typed === undefined || !isWord(term.asked) || (await this.#isHeld(term.query))) continue;
+      const asTerms = (some: readonly (readonly string[])[]): Promise<AskedTerm[]> =>
+        this.#terms(some.map((words) => ({ ...term.asked, words: [...words], forms: [] })));
       const parts = await asTerms(await compoundsOf(this.#session, typed));
       const hasParts =
         parts.length > 0 && (await this.#isHeld(anyOf(parts.map(({ query }) => query))));
       const near = hasParts ? [] : await spellingsOf(this.#session, typed, isHeld);
-      if (!hasParts && near.length === 0) {
+      const [nearest] = near;
+      if (!hasParts && nearest === undefined) {
         isComplete = false;
         break;
       }
       meant.set(term, hasParts ? parts : await asTerms(near.map((word) => [word])));
-      if (!hasParts) corrected.push({ typed, meant: near[0]! });
+      if (nearest !== undefined) corrected.push({ typed, meant: nearest });
     }
     if (meant.size === 0) return undefined;
     return {
@@ -418,42 +426,50 @@ class Search {
     return `t.search @@ ${asked}::tsquery${this.#among.ofTexts(sql)}`;
   }
 
-  /** In how many records the words of each term stand, as far as these are common. */
-  async #holding(terms: readonly Term[], records: number): Promise<number[]> {
-    const words = terms.map(({ asked }) => asked!.words.join(" "));
-    return (await this.#session.query(SHARES, [words])).map(([share]) => share * records);
+  /** Terms, and in how many records the words of each stand, as far as these are common. */
+  async #holding(
+    terms: readonly AskedTerm[],
+    records: number,
+  ): Promise<{ term: AskedTerm; holding: number }[]> {
+    const words = terms.map(({ asked }) => asked.words.join(" "));
+    const shares = await this.#session.query(SHARES, [words]);
+    return pairs(terms, shares).map(([term, [share]]) => ({ term, holding: share * records }));
   }
 
-  async #weighed(terms: readonly Term[]): Promise<Term[]> {
+  async #weighed(terms: readonly AskedTerm[]): Promise<AskedTerm[]> {
     const records = await this.#records();
-    const holding = await this.#holding(terms, records);
-    return terms.map((term, index) => ({ ...term, weight: rarity(holding[index]!, records) }));
+    const found = await this.#holding(terms, records);
+    return found.map(({ term, holding }) => ({ ...term, weight: rarity(holding, records) }));
   }
 
-  async #coverage(terms: readonly Term[]): Promise<number> {
+  async #coverage(terms: readonly AskedTerm[]): Promise<number> {
     const records = await this.#records();
-    const holding = await this.#holding(terms, records);
     const held: number[] = [];
-    for (const [index, { query }] of terms.entries())
-      held.push((await this.#isHeld(query)) ? Math.max(1, holding[index]!) : 0);
+    for (const { term, holding } of await this.#holding(terms, records))
+      held.push((await this.#isHeld(term.query)) ? Math.max(1, holding) : 0);
     return coverage(held, records);
   }
 
   /** Stems that mark the subject of some records, as terms. */
-  async #relatedTo(states: readonly number[], terms: readonly Term[]): Promise<Term[]> {
+  async #relatedTo(states: readonly number[], terms: readonly AskedTerm[]): Promise<Term[]> {
     const records = await this.#records();
     const without = [
       END_OF_FIELD,
       ...STOP_WORDS,
-      ...terms.flatMap(({ asked }) => asked!.words),
+      ...terms.flatMap(({ asked }) => asked.words),
     ].join(" ");
     const rows = await this.#session.query(SHARED_STEMS, [states, without]);
-    const holding = new Map(rows.map(([stem, , share]) => [stem, share * records]));
-    const found = rows.map(([stem, best]) => ({ word: stem, stem, best }));
-    return pickRelated(found, (stem) => holding.get(stem)!, records).map((stem) => ({
+    const found = rows.map(([stem, best, share]) => ({
+      word: stem,
+      stem,
+      best,
+      holding: share * records,
+    }));
+    const related = pickRelated(found, ({ holding }) => holding, records);
+    return related.map(({ stem, holding }) => ({
       query: `'${stem}'`,
       text: stem,
-      weight: RELATED_WEIGHT * rarity(holding.get(stem)!, records),
+      weight: RELATED_WEIGHT * rarity(holding, records),
       isRelated: true,
     }));
   }
@@ -478,7 +494,7 @@ class Search {
   async #found(sought: Sought): Promise<SearchPage> {
     if (sought.query === "" && this.#near.size === 0) return nothingFor(this.#query);
     const { total, exact, ranked, found } = await this.#ranked(sought);
-    const parts = this.#query.explain === true ? await this.#parts(found, sought.terms) : undefined;
+    const raw = this.#query.explain === true ? await this.#parts(found, sought.terms) : undefined;
     const fragments = await this.#fragments(found, sought.terms);
     return {
       total,
@@ -493,7 +509,9 @@ class Search {
         ark,
         score,
         fragments: fragments.get(state) ?? {},
-        ...(parts === undefined ? {} : { parts: parts.get(state)! }),
+        ...(raw && {
+          parts: partsOfScore(score, this.#near.get(state) ?? 0, raw.get(state) ?? []),
+        }),
       })),
     };
   }
@@ -607,24 +625,20 @@ class Search {
       ORDER BY page.score DESC, page.place`;
   }
 
+  /** What each term adds to the rank of a state, in any measure. */
   async #parts(found: readonly Found[], terms: readonly Term[]): Promise<Map<number, ScorePart[]>> {
-    const raw = new Map<number, ScorePart[]>(found.map(([, , , , , state]) => [state, []]));
+    const raw = new Map<number, ScorePart[]>();
     const some = terms.toSorted((a, b) => b.weight - a.weight).slice(0, EXPLAINED);
     const queries = some.map(({ query }) => query);
     for (const [state, place, rank] of await this.#session.query(PARTS, [
-      [...raw.keys()],
+      found.map(([, , , , , state]) => state),
       queries,
     ])) {
       const { text, weight, isRelated = false } = some[place - 1]!;
       const reason = isRelated ? "related" : "term";
-      raw.get(state)!.push({ reason, text, score: rank * weight });
+      getOrInsert(raw, state, () => []).push({ reason, text, score: rank * weight });
     }
-    return new Map(
-      found.map(([, score, , , , state]) => [
-        state,
-        partsOfScore(score, this.#near.get(state) ?? 0, raw.get(state)!),
-      ]),
-    );
+    return raw;
   }
 
   /** The parts of each text that show a hit, by state; PostgreSQL marks them. */
@@ -632,33 +646,27 @@ class Search {
     found: readonly Found[],
     terms: readonly Term[],
   ): Promise<Map<number, SearchHit["fragments"]>> {
-    const asked = found.flatMap(([, , name, keywords, description, state]) =>
-      Object.entries({ name, keywords, description }).map(([key, whole]) => {
-        const field = key as SearchedField;
-        const text = whole.slice(0, LOOKED_AT).toWellFormed().normalize("NFC");
-        return { state, field, text, shown: headlineText(text) };
-      }),
-    );
     let phraseWords = 0;
     const marked = terms.filter(({ asked: term }) => {
       const length = term?.words.length ?? 1;
       return length === 1 || (phraseWords += length) <= MAX_MARKED_PHRASE_WORDS;
     });
-    const queries = new Map(
-      SEARCHED_FIELDS.map((field) => [
-        field,
-        anyOf(
-          marked.filter((term) => (term.asked?.field ?? field) === field).map(({ query }) => query),
-        ),
-      ]),
-    );
+    const some = SEARCHED_FIELDS.flatMap((field) => {
+      const ofField = marked.filter((term) => (term.asked?.field ?? field) === field);
+      if (ofField.length === 0) return [];
+      const query = anyOf(ofField.map((term) => term.query));
+      return found.map(([, , name, keywords, description, state]) => {
+        const whole = { name, keywords, description }[field];
+        const text = whole.slice(0, LOOKED_AT).toWellFormed().normalize("NFC");
+        return { state, field, query, text, shown: headlineText(text) };
+      });
+    });
     const fragments = new Map<number, SearchHit["fragments"]>();
-    const some = asked.filter(({ field }) => queries.get(field) !== "");
     for (const [place, headline] of await this.#session.query(HEADLINES, [
       some.map(({ state }) => state),
       some.map(({ field }) => WEIGHTS[field]),
       some.map(({ shown }) => shown),
-      some.map(({ field }) => queries.get(field)!),
+      some.map(({ query }) => query),
       some.map(({ field, shown }) => headlineOptions(field, shown)),
     ])) {
       const { state, field, text, shown } = some[place - 1]!;
@@ -752,7 +760,7 @@ function asWritten(headline: string, shown: string, text: string): string {
   const from = shown.indexOf(plain);
   let at = from;
   const marked = headline.replace(/./gs, (unit) =>
-    unit === OPEN || unit === CLOSE ? unit : text[at++]!,
+    unit === OPEN || unit === CLOSE ? unit : text.charAt(at++),
   );
   return (from > 0 ? "…" : "") + marked + (at < text.length ? "…" : "");
 }

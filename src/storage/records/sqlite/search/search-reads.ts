@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { getOrInsert } from "../../../../get-or-insert.js";
 import { parseQuery, type QueryTerm, textOf } from "../../../../model/search-query.js";
 import type {
   ScorePart,
@@ -12,6 +13,7 @@ import {
   allOf,
   anyOf,
   CLOSE,
+  completionsFor,
   completionsOf,
   coverage,
   EXPLAINED,
@@ -191,9 +193,9 @@ export class SearchReads {
     return matchOf(
       // What no record holds costs time and finds nothing.
       term.forms === undefined ? term : { ...term, forms: this.#vocabulary.held(term.forms) },
-      term.prefix
-        ? completionsOf(term.words.at(-1)!, (words) => this.#vocabulary.stemmer.stemsOf(words))
-        : [],
+      completionsFor(term, (last) =>
+        completionsOf(last, (words) => this.#vocabulary.stemmer.stemsOf(words)),
+      ),
     );
   }
 
@@ -350,8 +352,8 @@ export class SearchReads {
         CROSS JOIN record AS r ON r.id = g.id ORDER BY g.score DESC, r.id`,
       sql,
     );
-    if (rows.length < limit && ranked < total)
-      this.#addRest(rows, matches, among, candidates!, { offset, limit });
+    if (candidates && rows.length < limit && ranked < total)
+      this.#addRest(rows, matches, among, candidates, { offset, limit });
     return { total, ranked, rows };
   }
 
@@ -360,10 +362,11 @@ export class SearchReads {
     let count = among.counts.get(key);
     if (count === undefined) {
       const sql = new Sql(DIALECT);
+      const [match, ...more] = matches;
       // Of one query without a filter the index counts twice as fast as SQLite counts its rows.
       const counting =
-        matches.length === 1 && among.filter === undefined
-          ? `SELECT count(*) FROM search WHERE search MATCH ${sql.add(ftsOf(matches[0]!))}`
+        match && more.length === 0 && among.filter === undefined
+          ? `SELECT count(*) FROM search WHERE search MATCH ${sql.add(ftsOf(match))}`
           : `SELECT count(*) FROM (${idsOf(matches, among, sql)})`;
       count = this.#number(counting, sql);
       among.counts.set(key, count);
@@ -586,7 +589,8 @@ export class SearchReads {
     { explain = false }: Pick<SearchQuery, "explain">,
     near: readonly Near[] = [],
   ): SearchPage {
-    const parts = explain ? this.#parts(rows, matches, near) : undefined;
+    const raw = explain ? this.#parts(rows, matches) : undefined;
+    const shares = new Map(near.map(({ id, share }) => [id, share]));
     const fragments = this.#fragmentsOf(
       rows.map(([id]) => id),
       matches,
@@ -599,18 +603,15 @@ export class SearchReads {
         ark,
         score,
         fragments: fragments.get(id) ?? {},
-        ...(parts === undefined ? {} : { parts: parts.get(id)! }),
+        ...(raw && { parts: partsOfScore(score, shares.get(id) ?? 0, raw.get(id) ?? []) }),
       })),
     };
   }
 
-  #parts(
-    rows: readonly Found[],
-    matches: readonly Match[],
-    near: readonly Near[],
-  ): Map<number, ScorePart[]> {
-    const raw = new Map<number, ScorePart[]>(rows.map(([id]) => [id, []]));
-    const ids = [...raw.keys()];
+  /** What each term adds to the rank of a record, in any measure. */
+  #parts(rows: readonly Found[], matches: readonly Match[]): Map<number, ScorePart[]> {
+    const raw = new Map<number, ScorePart[]>();
+    const ids = rows.map(([id]) => id);
     const statement = this.#prepare<[id: number, rank: number]>(
       `SELECT rowid, ${RANK} FROM search WHERE search MATCH ? AND rowid >= ? AND rowid <= ?
         AND +rowid IN (SELECT value FROM json_each(?))`,
@@ -625,14 +626,13 @@ export class SearchReads {
         ...rangeOf(ids),
         JSON.stringify(ids),
       ]))
-        raw
-          .get(id)!
-          .push({ reason, text: textOf(term), score: rank * (isRelated ? RELATED_WEIGHT : 1) });
+        getOrInsert(raw, id, () => []).push({
+          reason,
+          text: textOf(term),
+          score: rank * (isRelated ? RELATED_WEIGHT : 1),
+        });
     }
-    const shares = new Map(near.map(({ id, share }) => [id, share]));
-    return new Map(
-      rows.map(([id, , score]) => [id, partsOfScore(score, shares.get(id) ?? 0, raw.get(id)!)]),
-    );
+    return raw;
   }
 
   /**

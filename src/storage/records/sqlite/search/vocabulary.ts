@@ -1,4 +1,6 @@
+import { getOrInsert } from "../../../../get-or-insert.js";
 import type { QueryTerm } from "../../../../model/search-query.js";
+import { pairs } from "../../../../pairs.js";
 import {
   BEHIND_NUMBERS,
   distance,
@@ -123,11 +125,12 @@ export class Vocabulary {
   #near(stem: string, word: string): string[] {
     const found = new Map<string, { spelling: string; records: number; edits: number }>();
     const words = oneLetterOff(word);
-    for (const [index, term] of this.stemmer.stemsOf(words).entries()) {
-      const records = term === undefined || found.has(term) ? 0 : this.records(term);
+    for (const [spelling, term] of pairs(words, this.stemmer.stemsOf(words))) {
+      if (term === undefined || found.has(term)) continue;
+      const records = this.records(term);
       // The word, not its stem: the search stems its words, and the stem of "embed" is not that of
       // "embedding".
-      if (records > 0) found.set(term!, { spelling: words[index]!, records, edits: 1 });
+      if (records > 0) found.set(term, { spelling, records, edits: 1 });
     }
     const most = tolerance(stem);
     for (const [term, records] of most === 0
@@ -190,15 +193,14 @@ export class RelatedWords {
     for (const text of texts) {
       for (const [stem, word] of new Map(text.map((word) => [stemOf.get(word), word]))) {
         if (stem === undefined || known.has(stem)) continue;
-        const entry = found.get(stem) ?? found.set(stem, { word, best: 0 }).get(stem)!;
-        entry.best++;
+        getOrInsert(found, stem, () => ({ word, best: 0 })).best++;
       }
     }
     const all = this.#count.one()[0];
     return pickRelated(
       [...found].map(([stem, { word, best }]) => ({ word, stem, best })),
-      (stem) => this.#vocabulary.records(stem),
+      ({ stem }) => this.#vocabulary.records(stem),
       all,
-    );
+    ).map(({ word }) => word);
   }
 }
