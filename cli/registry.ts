@@ -11,6 +11,7 @@ import { isAbsolute, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { getOrInsert } from "../src/get-or-insert.js";
 import { lookupArk } from "../src/identifiers/ark.js";
 import type { Finding } from "../src/model/findings.js";
 import type { SubmissionView as Submission } from "../src/services/crates/submissions.js";
@@ -545,15 +546,12 @@ export const findingLine = ({ file, pointer, message, code }: Finding): string =
 
 /** Findings of one code on one line: the first finding, and their number. */
 export function groupedFindings(findings: readonly Finding[]): string[] {
-  const byCode = new Map<string, Finding[]>();
-  for (const finding of findings) {
-    const group = byCode.get(finding.code);
-    if (group) group.push(finding);
-    else byCode.set(finding.code, [finding]);
-  }
-  return [...byCode.values()].map((group) => {
-    const first = findingLine(group[0]!);
-    return group.length === 1 ? first : first.replace(/\)$/, `, ${group.length} times)`);
+  const byCode = new Map<string, { first: Finding; times: number }>();
+  for (const first of findings)
+    getOrInsert(byCode, first.code, () => ({ first, times: 0 })).times++;
+  return [...byCode.values()].map(({ first, times }) => {
+    const line = findingLine(first);
+    return times === 1 ? line : line.replace(/\)$/, `, ${times} times)`);
   });
 }
 

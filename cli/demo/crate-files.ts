@@ -14,9 +14,11 @@ interface Image {
 
 /** The result of the second script for one image. */
 interface Placed {
+  /** The image. */
+  path: string;
   x: number;
   y: number;
-  cluster: number;
+  cluster: 0 | 1;
 }
 
 const blankImage = (width: number, height: number, value = 0): Image => ({
@@ -91,12 +93,7 @@ function drawFigure(points: readonly Placed[]): Image {
   const across = scale(points.map(({ x }) => x));
   const up = scale(points.map(({ y }) => y));
   for (const { x, y, cluster } of points)
-    drawDot(
-      image,
-      Math.round(across(x)),
-      FIGURE_SIZE - Math.round(up(y)),
-      COLOURS[cluster % COLOURS.length]!,
-    );
+    drawDot(image, Math.round(across(x)), FIGURE_SIZE - Math.round(up(y)), COLOURS[cluster]);
   return image;
 }
 
@@ -164,36 +161,36 @@ function drawFields(): Field[] {
 
 function drawField(phenotype: Phenotype, random: () => number): Image {
   const image = blankImage(CELLS_SIZE, CELLS_SIZE);
-  const blue = new Float64Array(CELLS_SIZE * CELLS_SIZE);
-  const green = new Float64Array(CELLS_SIZE * CELLS_SIZE);
+  const stains = Array.from({ length: CELLS_SIZE * CELLS_SIZE }, () => ({ green: 0, blue: 0 }));
   for (let cell = 0; cell < CELLS_PER_FIELD; cell++) {
     const [x, y] = [8 + random() * (CELLS_SIZE - 16), 8 + random() * (CELLS_SIZE - 16)];
     const radius = 3.5 + random() * 1.5;
-    addSpot(blue, x, y, radius, 190);
-    if (phenotype === "nuclear") addSpot(green, x, y, radius * 0.9, 170);
-    else addSpot(green, x + 1, y - 1, radius * 2.2, 95);
+    addSpot(stains, "blue", x, y, radius, 190);
+    if (phenotype === "nuclear") addSpot(stains, "green", x, y, radius * 0.9, 170);
+    else addSpot(stains, "green", x + 1, y - 1, radius * 2.2, 95);
   }
-  for (let pixel = 0; pixel < CELLS_SIZE * CELLS_SIZE; pixel++) {
+  for (const [pixel, { green, blue }] of stains.entries()) {
     // Camera noise; no image is clean.
-    image.pixels[pixel * 3 + 1] = Math.min(255, green[pixel]! + random() * 14);
-    image.pixels[pixel * 3 + 2] = Math.min(255, blue[pixel]! + random() * 14);
+    image.pixels[pixel * 3 + 1] = Math.min(255, green + random() * 14);
+    image.pixels[pixel * 3 + 2] = Math.min(255, blue + random() * 14);
   }
   return image;
 }
 
-/** Adds a soft round spot. */
+/** Adds a soft round spot of one stain. */
 function addSpot(
-  channel: Float64Array,
+  pixels: readonly Record<"green" | "blue", number>[],
+  stain: "green" | "blue",
   centreX: number,
   centreY: number,
   radius: number,
   strength: number,
 ): void {
-  for (let y = 0; y < CELLS_SIZE; y++)
-    for (let x = 0; x < CELLS_SIZE; x++) {
-      const distance = ((x - centreX) ** 2 + (y - centreY) ** 2) / radius ** 2;
-      if (distance < 9) channel[y * CELLS_SIZE + x]! += strength * Math.exp(-distance);
-    }
+  for (const [at, pixel] of pixels.entries()) {
+    const [x, y] = [at % CELLS_SIZE, Math.floor(at / CELLS_SIZE)];
+    const distance = ((x - centreX) ** 2 + (y - centreY) ** 2) / radius ** 2;
+    if (distance < 9) pixel[stain] += strength * Math.exp(-distance);
+  }
 }
 
 /**
@@ -297,17 +294,24 @@ const table = (
 export function makeFiles(): { fields: Field[]; files: CrateFile[] } {
   const fields = drawFields();
   // The second step reads the output of the first, which has six decimals.
-  const embeddings = fields.map(({ image }) => embed(image).map((value) => value.toFixed(6)));
-  const placed = summarise(embeddings.map((row) => row.map(Number)));
+  const embedded = fields.map((field) => ({
+    path: imagePath(field),
+    embedding: embed(field.image).map((value) => value.toFixed(6)),
+  }));
+  const placed = summarise(
+    embedded.map(({ path, embedding }) => ({ path, embedding: embedding.map(Number) })),
+  );
   const files: CrateFile[] = [
     {
       path: PATHS.samples,
       bytes: table(
         ["well", "cell_line", "treatment", "concentration_nM"],
-        [...new Set(fields.map(({ well }) => well))].map((well) => {
-          const { treatment } = fields.find((field) => field.well === well)!;
-          return [well, "MDA-MB-468", treatment, treatment === "untreated" ? 0 : 50];
-        }),
+        WELLS.map(({ well, treatment }) => [
+          well,
+          "MDA-MB-468",
+          treatment,
+          treatment === "untreated" ? 0 : 50,
+        ]),
       ),
     },
     ...fields.map((field) => ({ path: imagePath(field), bytes: encodePng(field.image) })),
@@ -317,19 +321,14 @@ export function makeFiles(): { fields: Field[]; files: CrateFile[] } {
       path: PATHS.embeddings,
       bytes: table(
         ["image", ...FEATURES],
-        fields.map((field, at) => [imagePath(field), ...embeddings[at]!]),
+        embedded.map(({ path, embedding }) => [path, ...embedding]),
       ),
     },
     {
       path: PATHS.clusters,
       bytes: table(
         ["image", "x", "y", "cluster"],
-        fields.map((field, at) => [
-          imagePath(field),
-          placed[at]!.x.toFixed(6),
-          placed[at]!.y.toFixed(6),
-          placed[at]!.cluster,
-        ]),
+        placed.map(({ path, x, y, cluster }) => [path, x.toFixed(6), y.toFixed(6), cluster]),
       ),
     },
     { path: PATHS.figure, bytes: encodePng(drawFigure(placed)) },
@@ -365,9 +364,9 @@ function deviation(values: readonly number[]): number {
 function embed({ pixels }: Image): number[] {
   const protein: number[] = [];
   const nucleus: number[] = [];
-  for (let at = 0; at < pixels.length; at += 3) {
-    protein.push(pixels[at + 1]! / 255);
-    nucleus.push(pixels[at + 2]! / 255);
+  for (const [at, value] of pixels.entries()) {
+    if (at % 3 === 1) protein.push(value / 255);
+    if (at % 3 === 2) nucleus.push(value / 255);
   }
   const inNucleus = nucleus.map((value) => value > 0.25);
   const covered = (values: readonly number[], level: number) =>
@@ -376,7 +375,7 @@ function embed({ pixels }: Image): number[] {
   const within = protein.reduce((sum, value, at) => sum + (inNucleus[at] ? value : 0), 0);
   const [proteinMean, nucleusMean] = [mean(protein), mean(nucleus)];
   const covariance = mean(
-    protein.map((value, at) => (value - proteinMean) * (nucleus[at]! - nucleusMean)),
+    pairs(protein, nucleus).map(([green, blue]) => (green - proteinMean) * (blue - nucleusMean)),
   );
   return [
     nucleusMean,
@@ -390,41 +389,66 @@ function embed({ pixels }: Image): number[] {
   ];
 }
 
-/**
- * Two coordinates (principal components) and one of two clusters (k-means) for each row of
- * embeddings.
- */
-function summarise(embeddings: readonly (readonly number[])[]): Placed[] {
-  const columns = embeddings[0]!.map((_, column) => embeddings.map((row) => row[column]!));
-  const scaled = embeddings.map((row) =>
-    row.map(
-      (value, column) => (value - mean(columns[column]!)) / (deviation(columns[column]!) || 1),
-    ),
-  );
-  const first = component(scaled);
+/** The numbers of one image, or a direction, in the order of the features. */
+type Vector = readonly number[];
+
+/** The entries of two vectors of the same length, side by side. */
+function pairs(a: Vector, b: Vector): (readonly [number, number])[] {
+  return a.map((value, at) => {
+    const other = b[at];
+    if (other === undefined) throw new RangeError("The vectors differ in length.");
+    return [value, other] as const;
+  });
+}
+
+const dot = (a: Vector, b: Vector): number => pairs(a, b).reduce((sum, [x, y]) => sum + x * y, 0);
+const sumOf = (rows: readonly Vector[]): Vector =>
+  rows.reduce((sum, row) => pairs(sum, row).map(([a, b]) => a + b));
+const meanOf = (rows: readonly Vector[]): Vector => sumOf(rows).map((value) => value / rows.length);
+
+/** Two coordinates (principal components) and one of two clusters (k-means) for each image. */
+function summarise(images: readonly { path: string; embedding: Vector }[]): Placed[] {
+  const standard = standardiser(images.map(({ embedding }) => embedding));
+  const scaled = images.map(({ path, embedding }) => ({ path, row: standard(embedding) }));
+  const rows = scaled.map(({ row }) => row);
+  const first = component(rows);
   const second = component(
-    scaled.map((row) => row.map((value, column) => value - dot(row, first) * first[column]!)),
+    rows.map((row) => {
+      const along = dot(row, first);
+      return pairs(row, first).map(([value, direction]) => value - along * direction);
+    }),
   );
-  const clusters = twoMeans(scaled);
-  return scaled.map((row, at) => ({
+  const clusterOf = twoMeans(rows);
+  return scaled.map(({ path, row }) => ({
+    path,
     x: dot(row, first),
     y: dot(row, second),
-    cluster: clusters[at]!,
+    cluster: clusterOf(row),
   }));
 }
 
-const dot = (a: readonly number[], b: readonly number[]): number =>
-  a.reduce((sum, value, at) => sum + value * b[at]!, 0);
+/** Scales a row so that each column of these rows has the mean 0 and the deviation 1. */
+function standardiser(rows: readonly Vector[]): (row: Vector) => Vector {
+  const middle = meanOf(rows);
+  const fromMiddle = (row: Vector): Vector =>
+    pairs(row, middle).map(([value, mean]) => value - mean);
+  const variances = meanOf(rows.map((row) => fromMiddle(row).map((value) => value ** 2)));
+  const deviations = variances.map((variance) => Math.sqrt(variance) || 1);
+  return (row) => pairs(fromMiddle(row), deviations).map(([value, size]) => value / size);
+}
 
 /**
  * Direction of the largest variance, by power iteration; its largest entry is made positive, so
  * that the sign is unambiguous.
  */
-function component(rows: readonly (readonly number[])[]): number[] {
-  let direction = rows[0]!.map((_, column) => 1 / (column + 1));
+function component(rows: readonly Vector[]): Vector {
+  let direction: Vector = FEATURES.map((_, column) => 1 / (column + 1));
   for (let round = 0; round < 200; round++) {
-    const next = direction.map((_, column) =>
-      rows.reduce((sum, row) => sum + dot(row, direction) * row[column]!, 0),
+    const next = sumOf(
+      rows.map((row) => {
+        const along = dot(row, direction);
+        return row.map((value) => along * value);
+      }),
     );
     // oxlint-disable-next-line arkgraph/spread-into-call -- a vector of the demo
     const length = Math.hypot(...next) || 1;
@@ -437,24 +461,24 @@ function component(rows: readonly (readonly number[])[]): number[] {
   return largest < 0 ? direction.map((value) => -value) : direction;
 }
 
-/** k-means with k = 2, from the first row and the one farthest from it. */
-function twoMeans(rows: readonly (readonly number[])[]): number[] {
-  const apart = (a: readonly number[], b: readonly number[]) =>
-    a.reduce((sum, value, at) => sum + (value - b[at]!) ** 2, 0);
-  const farthest = rows.reduce(
-    (best, row) => (apart(row, rows[0]!) > apart(best, rows[0]!) ? row : best),
-    rows[0]!,
-  );
-  let centres: readonly (readonly number[])[] = [rows[0]!, farthest];
-  let clusters: number[] = [];
+/**
+ * k-means with k = 2, from the first row and the one farthest from it.
+ * @returns the cluster of a row
+ */
+function twoMeans(rows: readonly Vector[]): (row: Vector) => 0 | 1 {
+  const apart = (a: Vector, b: Vector): number =>
+    pairs(a, b).reduce((sum, [x, y]) => sum + (x - y) ** 2, 0);
+  const farthestFrom = (from: Vector): Vector =>
+    rows.reduce((best, row) => (apart(row, from) > apart(best, from) ? row : best), from);
+  const moved = (centre: Vector, members: readonly Vector[]): Vector =>
+    members.length === 0 ? centre : meanOf(members);
+  let one = meanOf(rows.slice(0, 1));
+  let other = farthestFrom(one);
+  const clusterOf = (row: Vector): 0 | 1 => (apart(row, one) <= apart(row, other) ? 0 : 1);
   for (let round = 0; round < 20; round++) {
-    clusters = rows.map((row) => (apart(row, centres[0]!) <= apart(row, centres[1]!) ? 0 : 1));
-    centres = centres.map((centre, which) => {
-      const members = rows.filter((_, at) => clusters[at] === which);
-      return members.length === 0
-        ? centre
-        : centre.map((_, column) => mean(members.map((row) => row[column]!)));
-    });
+    const ofOne = rows.filter((row) => clusterOf(row) === 0);
+    const ofOther = rows.filter((row) => clusterOf(row) === 1);
+    [one, other] = [moved(one, ofOne), moved(other, ofOther)];
   }
-  return clusters;
+  return clusterOf;
 }

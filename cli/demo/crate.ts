@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { writeFile } from "node:fs/promises";
+import { extname } from "node:path";
 import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
@@ -48,19 +49,24 @@ const [ACQUISITION, EMBEDDING, CLUSTERING, MICROSCOPE, LABORATORY, PROJECT] = [
   "#laboratory",
   "#project",
 ] as const;
-const TYPES: Record<string, string> = { csv: "text/csv", png: "image/png", py: "text/x-python" };
+const TYPES: Record<string, string> = {
+  ".csv": "text/csv",
+  ".png": "image/png",
+  ".py": "text/x-python",
+};
 
 /** The crate's `ro-crate-metadata.json`, RO-Crate 1.1. */
 function describeCrate(fields: readonly Field[], files: readonly CrateFile[]): string {
   const images = fields.map(imagePath);
   const file = (path: string, name: string, description: string, more: object = {}): Entity => {
-    const { bytes } = files.find((candidate) => candidate.path === path)!;
+    const bytes = files.find((candidate) => candidate.path === path)?.bytes;
+    if (bytes === undefined) throw new Error(`The crate has no file ${path}.`);
     return {
       "@id": path,
       "@type": "File",
       name,
       description,
-      encodingFormat: TYPES[path.split(".").at(-1)!],
+      encodingFormat: TYPES[extname(path)],
       contentSize: String(bytes.length),
       sha256: createHash("sha256").update(bytes).digest("hex"),
       license: to(LICENSE),

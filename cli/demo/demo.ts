@@ -132,7 +132,8 @@ async function walkThrough(address: string, signal: AbortSignal): Promise<Made> 
   const archive = await buildDemoCrate();
   const began = performance.now();
   const submission = await intake(client, await send(client, archive), signal);
-  const crate = submission.rocrateIdentifier!;
+  const crate = submission.rocrateIdentifier;
+  if (crate === null) throw failureOf(submission);
   const metadata = await client.json<{ name?: string }>(`/${crate}`);
   done("Crate", `${crate}, ingested within ${((performance.now() - began) / 1000).toFixed(1)} s`);
   done("Resolved", `“${metadata.name ?? "?"}”`);

@@ -43,12 +43,12 @@ export function detectTable(
 
 /** @throws TabularError `DATA` for JSON, whose lines would be read as rows of text */
 function assertSeparated(head: Buffer): void {
-  const [line] = head.toString("utf8").trimStart().split("\n", 1);
-  if (!/^[[{]/.test(line!)) return;
+  const line = head.toString("utf8").trimStart().replace(/\n.*/s, "");
+  if (!/^[[{]/.test(line)) return;
   try {
-    JSON.parse(line!);
+    JSON.parse(line);
   } catch {
-    if (!/^(?:\[|\{\s*("[^"]*"\s*:.*)?)\s*$/.test(line!)) return;
+    if (!/^(?:\[|\{\s*("[^"]*"\s*:.*)?)\s*$/.test(line)) return;
   }
   throw new TabularError(
     "DATA",
@@ -68,10 +68,11 @@ const NOTE = 0x23;
 /** The lines before the first that does not begin with #; none where all of them do. */
 function notesOf({ bytes, isWhole }: Head): NoteLine[] {
   const notes: NoteLine[] = [];
-  for (let at = 0; bytes[at] === NOTE; at = notes.at(-1)!.end) {
+  for (let at = 0; bytes[at] === NOTE;) {
     const end = nextLine(bytes, at, bytes.length, isWhole);
     if (end === INCOMPLETE || end >= bytes.length) return [];
     notes.push({ text: bytes.toString("utf8", at, end).trimEnd(), end });
+    at = end;
   }
   return notes;
 }
@@ -85,8 +86,9 @@ function readNotes(
   below: SampleRow | undefined,
   { separator }: Dialect,
 ): Partial<Dialect> {
-  if (notes.length === 0) return {};
-  const columns = notes.at(-1)!.text.split(separator).length;
+  const last = notes.at(-1);
+  if (!last) return {};
+  const columns = last.text.split(separator).length;
   if (columns < 2 || columns !== below?.cells.length) return { comment: "#" };
   const before = notes.slice(0, -1);
   if (before.length > 0 && before.every(({ text }) => text.startsWith("##")))
@@ -114,7 +116,8 @@ function titleLines(rows: readonly SampleRow[], header: boolean | undefined): nu
   const isTitle = ({ cells }: SampleRow): boolean => cells.length <= Math.max(1, columns / 2);
   if (same < 2 || same < below.length * TITLED_SHARE || !rows.slice(0, first).every(isTitle))
     return 0;
-  return detectHeader(below.map(({ cells }) => cells)) ? rows[first]!.line - 1 : 0;
+  const [top] = below;
+  return top && detectHeader(below.map(({ cells }) => cells)) ? top.line - 1 : 0;
 }
 
 const CANDIDATES = [",", "\t", ";", "|"] as const;
@@ -197,12 +200,12 @@ function areYears(first: readonly string[], others: readonly (readonly string[])
   const isYears = (row: readonly string[]): boolean => {
     const years = row.filter((cell) => /^(?:1[5-9]|20|21)\d\d$/.test(cell)).map(Number);
     const start = row.length - years.length;
+    const [earliest] = years;
     return (
+      earliest !== undefined &&
       years.length > 1 &&
       start > 0 &&
-      years.every(
-        (year, place) => year === years[0]! + place && Number(row[start + place]) === year,
-      )
+      years.every((year, place) => year === earliest + place && Number(row[start + place]) === year)
     );
   };
   return isYears(first) && !others.some(isYears);
@@ -213,12 +216,12 @@ function typedColumns(
   first: readonly string[],
   others: readonly (readonly string[])[],
 ): { typed: number; named: number } {
-  const typed = [...first.keys()].filter(
-    (column) => kindOf(others.map((row) => row[column] ?? "")) !== "string",
+  const typed = [...first.entries()].filter(
+    ([column]) => kindOf(others.map((row) => row[column] ?? "")) !== "string",
   );
   return {
     typed: typed.length,
-    named: typed.filter((column) => kindOf([first[column]!]) === "string").length,
+    named: typed.filter(([, cell]) => kindOf([cell]) === "string").length,
   };
 }
 

@@ -100,12 +100,9 @@ function vectorStart(
   least: number,
   most: number,
 ): number | undefined {
-  let start = guesses.length;
-  while (
-    start > 0 &&
-    (guesses[start - 1]!.datatype === "integer" || guesses[start - 1]!.datatype === "number")
-  )
-    start--;
+  const isNumber = ({ datatype }: ColumnGuess): boolean =>
+    datatype === "integer" || datatype === "number";
+  const start = 1 + guesses.findLastIndex((guess) => !isNumber(guess));
   if (start >= guesses.length || start > least) return undefined;
   const names = header.slice(start);
   if (names.length > 0 && !areNumbered(names)) return undefined;
@@ -114,10 +111,15 @@ function vectorStart(
 
 /** `0, 1, 2` or `dim_1, dim_2`: one word with numbers that rise by one. */
 function areNumbered(names: readonly string[]): boolean {
-  const parts = names.map((name) => /^(.*?)(\d+)$/.exec(name.trim()));
-  return parts.every(
-    (part, place) =>
-      part !== null && part[1] === parts[0]![1] && Number(part[2]) === Number(parts[0]![2]) + place,
+  const parts = names.map((name) => /^(?<word>.*?)(?<number>\d+)$/.exec(name.trim())?.groups);
+  const [first] = parts;
+  return (
+    first !== undefined &&
+    parts.every(
+      (part, place) =>
+        part?.["word"] === first["word"] &&
+        Number(part?.["number"]) === Number(first["number"]) + place,
+    )
   );
 }
 
@@ -149,21 +151,20 @@ class Widths {
    * @param header columns of the header; 0 for none
    */
   remark(header: number): string | undefined {
-    if (this.rows === 0) return undefined;
     if (this.least === this.most)
       return header === 0 || header === this.most
         ? undefined
         : `rows have ${this.most} columns, the header has ${header}`;
-    const [usual] = [...this.#found].toSorted(
-      ([, a], [, b]) => b.times - a.times || a.row - b.row,
-    )[0]!;
-    const expected = header === 0 ? usual : header;
-    const first = [...this.#found]
-      .filter(([count]) => count !== expected)
-      .toSorted(([, a], [, b]) => a.row - b.row)[0]![1];
+    const found = [...this.#found].map(([count, seen]) => ({ count, ...seen }));
+    const [usual] = found.toSorted((a, b) => b.times - a.times || a.row - b.row);
+    const expected = header === 0 ? usual?.count : header;
+    const [first] = found
+      .filter(({ count }) => count !== expected)
+      .toSorted((a, b) => a.row - b.row);
+    if (!usual || !first) return undefined;
     return (
       `rows have ${this.least} to ${this.most} columns, ` +
-      `${header === 0 ? `most have ${usual}` : `the header has ${header}`}: the first other ` +
+      `${header === 0 ? `most have ${usual.count}` : `the header has ${header}`}: the first other ` +
       `one is row ${first.row} (line ${first.line})`
     );
   }

@@ -125,7 +125,8 @@ function exactly(value: unknown, tree: SchemaTree): unknown {
   if (children.length === 0)
     return decimalText(value as number | bigint | Uint8Array, element.scale ?? 0);
   const entry = element.converted_type === "MAP" ? children[0] : undefined;
-  if (entry && isRaw(entry.children[0]!))
+  const key = entry?.children[0];
+  if (key && isRaw(key))
     throw new Error("the keys of its maps are decimals or bytes, which cannot be read");
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
@@ -212,7 +213,9 @@ const { zstdDecompressSync } = zlib as {
 };
 
 /** Ways to unpack pages besides snappy, which the reader brings along: zlib's where it has them. */
-async function compressors(): Promise<Compressors> {
+async function compressors(): Promise<
+  Required<Pick<Compressors, "GZIP" | "BROTLI" | "ZSTD" | "LZ4" | "LZ4_RAW">>
+> {
   const { decompressLz4, decompressLz4Raw, decompressZstd } = await import("hyparquet-compressors");
   const zstd = (input: Uint8Array, length: number): Uint8Array =>
     zstdDecompressSync
@@ -253,9 +256,9 @@ async function boundedCompressors(): Promise<Compressors> {
       zlib.brotliDecompressSync(input, { maxOutputLength }),
     ),
     // These write no more than the length that the page claims.
-    ZSTD: bounded(ZSTD!),
-    LZ4: bounded(LZ4!),
-    LZ4_RAW: bounded(LZ4_RAW!),
+    ZSTD: bounded(ZSTD),
+    LZ4: bounded(LZ4),
+    LZ4_RAW: bounded(LZ4_RAW),
   };
 }
 
@@ -274,11 +277,11 @@ export async function parquetHead(
     const columns = parquet.parquetSchema(metadata).children.map(({ element }) => element.name);
     const wanted = columns.slice(0, widest);
     const total = Number(metadata.num_rows);
-    const shown = new Set(wanted);
+    const shown = new Set<string | undefined>(wanted);
     const values = (metadata.row_groups[0]?.columns ?? []).reduce(
       (sum, { meta_data }) =>
         sum +
-        (meta_data && shown.has(meta_data.path_in_schema[0]!) ? Number(meta_data.num_values) : 0),
+        (meta_data && shown.has(meta_data.path_in_schema[0]) ? Number(meta_data.num_values) : 0),
       0,
     );
     if (values > MAX_VALUES)
@@ -416,11 +419,11 @@ function wantedColumns(
 }
 
 function valuesPerRow({ num_rows, row_groups }: FileMetaData, wanted: readonly string[]): number {
-  const names = new Set(wanted);
+  const names = new Set<string | undefined>(wanted);
   let values = 0;
   for (const { columns } of row_groups)
     for (const { meta_data } of columns)
-      if (meta_data && names.has(meta_data.path_in_schema[0]!))
+      if (meta_data && names.has(meta_data.path_in_schema[0]))
         values += Number(meta_data.num_values);
   return Math.max(1, values / Math.max(1, Number(num_rows)));
 }

@@ -59,7 +59,8 @@ function lineageEvents(text: string, file: string): unknown[] | undefined {
     return events.length > 0 && events.every(isEvent) ? events : undefined;
   }
   const lines = text.split("\n");
-  if (!isEvent(parsed(lines[0]!))) return undefined;
+  const [first = text] = lines;
+  if (!isEvent(parsed(first))) return undefined;
   return lines.flatMap((line, at) => {
     if (line.trim() === "") return [];
     const event = parsed(line);

@@ -214,10 +214,11 @@ export function positiveValue(text: string): number {
 
 /** Bytes, with K, M or G for powers of 1024: `64M`. */
 export function sizeValue(text: string): number {
-  const match = /^(\d+)\s*([KMG]?)(?:i?B)?$/i.exec(text);
-  const size = match
-    ? Number(match[1]) * 1024 ** ["", "K", "M", "G"].indexOf(match[2]!.toUpperCase())
-    : 0;
+  const [, amount, unit] = /^(\d+)\s*([KMG]?)(?:i?B)?$/i.exec(text) ?? [];
+  const size =
+    unit === undefined
+      ? 0
+      : Number(amount) * 1024 ** ["", "K", "M", "G"].indexOf(unit.toUpperCase());
   if (size < 1 || size > 1 << 30)
     throw new InvalidArgumentError("Give a size from 1 to 1G, e.g. 64M.");
   return size;

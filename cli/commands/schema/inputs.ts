@@ -220,15 +220,14 @@ export async function openData(path: string): Promise<DataSource> {
 async function* fileParts(path: string): AsyncGenerator<Uint8Array> {
   const file = await open(path);
   try {
-    const buffers = [Buffer.allocUnsafeSlow(PART), Buffer.allocUnsafeSlow(PART)] as const;
-    let turn = 0;
-    let next = file.read(buffers[0], 0, PART, null);
+    let [buffer, other] = [Buffer.allocUnsafeSlow(PART), Buffer.allocUnsafeSlow(PART)];
+    let next = file.read(buffer, 0, PART, null);
     for (;;) {
       const { bytesRead } = await next;
       if (bytesRead === 0) return;
-      const part = buffers[turn % 2]!.subarray(0, bytesRead);
-      turn++;
-      next = file.read(buffers[turn % 2]!, 0, PART, null);
+      const part = buffer.subarray(0, bytesRead);
+      [buffer, other] = [other, buffer];
+      next = file.read(buffer, 0, PART, null);
       // A failure is reported when the read is awaited; if the reader stops early, the read is
       // never awaited.
       next.catch(() => undefined);

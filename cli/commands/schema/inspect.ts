@@ -178,9 +178,9 @@ async function inferFromParquet(data: string, options: InferOptions): Promise<vo
     dialect: separatedBy(""),
     header: false,
   });
-  const required = Object.keys(properties).filter(
-    (column) => !Array.isArray(properties[column]!.type),
-  );
+  const required = Object.entries(properties)
+    .filter(([, { type }]) => !Array.isArray(type))
+    .map(([column]) => column);
   await writeResult({ ...document, properties, required }, options, "Schema");
 }
 

@@ -260,11 +260,15 @@ export class TableReport extends OrderedReport {
 
   override async add(errors: TableError[]): Promise<void> {
     for (const { kind, row, detail } of errors) {
-      const cells = (this.#kinds[kind.id] ??= this.#learn(kind));
+      const cells = this.#cellsOf(kind);
       if (row > this.#last) this.#last = row;
       this.#table.widen(3, cells.width + displayWidth(detail));
     }
     await super.add(errors);
+  }
+
+  #cellsOf(kind: ErrorKind): KindCells {
+    return (this.#kinds[kind.id] ??= this.#learn(kind));
   }
 
   #learn(kind: ErrorKind): KindCells {
@@ -290,7 +294,6 @@ export class TableReport extends OrderedReport {
   async #writeTable(): Promise<void> {
     const { output } = this;
     const table = this.#table;
-    const kinds = this.#kinds;
     table.widen(0, String(this.#last).length);
     await output.write((this.#several ? `${this.file}:\n` : "") + table.top());
     const [rowWidth, typeWidth, keywordWidth, messageWidth] = table.widths as [
@@ -309,7 +312,7 @@ export class TableReport extends OrderedReport {
           `| ${centred(kind.keyword ?? "None", keywordWidth)} | `;
         middles.set(kind, middle);
       }
-      const { before, after, width } = kinds[kind.id]!;
+      const { before, after, width } = this.#cellsOf(kind);
       const text = before + detail + after;
       const message = centred(text, messageWidth, width + displayWidth(detail));
       const full = output.write(`| ${centred(String(row), rowWidth)}${middle}${message} |\n`);

@@ -34,6 +34,8 @@ interface DescribedTable extends Table {
 /** What a schema file describes. */
 export interface Described {
   tables: readonly Table[];
+  /** The schema of all tables; none where a package describes each of them. */
+  schema?: TableSchema;
   /** By foreign key, the values that it may have. */
   references: ReadonlyMap<object, ReadonlySet<string>>;
   findings: readonly { code: string; message: string }[];
@@ -55,7 +57,7 @@ export async function describedTables(path: string, files: readonly string[]): P
   if (!all) {
     const schema = await loadSchema(path);
     const tables = files.map((file) => ({ file, schema }));
-    return { tables, references: await ownReferences(path, tables, findings), findings };
+    return { tables, schema, references: await ownReferences(path, tables, findings), findings };
   }
   const given = new Set(files.map((file) => basename(file)));
   const tables = files.length === 0 ? all : all.filter(({ file }) => given.has(basename(file)));
@@ -203,10 +205,11 @@ async function ownReferences(
 ): Promise<Map<object, ReadonlySet<string>>> {
   const references = new Map<object, ReadonlySet<string>>();
   const [table, ...more] = tables;
-  for (const key of table?.schema.foreignKeys ?? []) {
+  if (!table) return references;
+  for (const key of table.schema.foreignKeys) {
     const { resource, fields } = key.reference;
     const isOwn = resource === "" && more.length === 0;
-    const values = isOwn ? await inFile(path, () => valuesOf(table!, fields)) : undefined;
+    const values = isOwn ? await inFile(path, () => valuesOf(table, fields)) : undefined;
     if (values) references.set(key, values);
     else findings.push(unchecked(resource));
   }

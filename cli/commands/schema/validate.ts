@@ -1,4 +1,4 @@
-import { describedTables, isPackage } from "./tables.js";
+import { describedTables } from "./tables.js";
 import type { TableLimits } from "../../../src/tabular/limits.js";
 import type { TableFinding } from "../../../src/tabular/reader/row.js";
 import type { TableSummary } from "../../../src/tabular/rules/check.js";
@@ -50,12 +50,15 @@ export async function validateCommand(
   files: readonly string[],
   options: ValidateOptions,
 ): Promise<void> {
-  const { tables, references, findings } = await describedTables(options.schema, files);
+  const {
+    tables,
+    schema: shared,
+    references,
+    findings,
+  } = await describedTables(options.schema, files);
   const several = tables.length > 1;
   const report = await openReport(options, several);
-  const inSchema = (await isPackage(options.schema))
-    ? []
-    : await schemaFindings(options.schema, tables[0]!.schema);
+  const inSchema = shared ? await schemaFindings(options.schema, shared) : [];
   for (const finding of [...findings, ...inSchema])
     await announce({ file: options.schema, ...finding }, options, report);
   for (const { file, schema: stated, encoding } of tables) {

@@ -97,8 +97,8 @@ function checkDatatype(datatype: Json, place: string): void {
 
 /** @param orEqual also where both are the same */
 function isAbove(low: unknown, high: unknown, orEqual = false): boolean {
-  if (low === undefined || high === undefined) return false;
-  const [least, most] = [numberOf(low) ?? textOf(low)!, numberOf(high) ?? textOf(high)!];
+  const [least, most] = [numberOf(low) ?? textOf(low), numberOf(high) ?? textOf(high)];
+  if (least === undefined || most === undefined) return false;
   return orEqual ? least >= most : least > most;
 }
 

@@ -583,7 +583,7 @@ function isCarried(format: unknown, keywords: ValueKeywords): boolean {
 function listKeywords({ minLength, maxLength }: ValueKeywords, separator: string): ValueKeywords {
   const hasLength = minLength !== undefined || maxLength !== undefined;
   if (!hasLength || [...separator].length !== 1) return {};
-  const mark = `\\u{${separator.codePointAt(0)!.toString(16)}}`;
+  const mark = `\\u{${Number(separator.codePointAt(0)).toString(16)}}`;
   const element = `[^${mark}]{${minLength ?? 0},${maxLength ?? ""}}`;
   return { pattern: anchoredPattern(`(?:${element}(?:${mark}${element})*)?`) };
 }

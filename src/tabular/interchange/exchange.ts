@@ -221,17 +221,20 @@ const COLUMN_KEYWORDS = [
  */
 export function fromColumns(columns: readonly ExchangedColumn[]): Record<string, PropertyObject> {
   const properties = new Map<string, PropertyObject>();
-  for (let at = 0; at < columns.length; at++) {
-    const { name, type: datatype, description, valueURL, array } = columns[at]!;
-    if (datatype === "any") continue;
-    const { missing, optional } = columns[at]!;
+  let end = 0;
+  for (const [at, column] of columns.entries()) {
+    const { name, type: datatype, description, valueURL, keywords, array } = column;
+    // The columns of an array are one property.
+    if (at < end || datatype === "any") continue;
+    const { missing, optional } = column;
     const type: PropertyObject["type"] = optional === true ? [datatype, "null"] : datatype;
     const evaluated = Object.fromEntries(
-      COLUMN_KEYWORDS.filter((keyword) => columns[at]!.keywords[keyword] !== undefined).map(
-        (keyword) => [keyword, columns[at]!.keywords[keyword]],
-      ),
+      COLUMN_KEYWORDS.filter((keyword) => keywords[keyword] !== undefined).map((keyword) => [
+        keyword,
+        keywords[keyword],
+      ]),
     ) as ValueKeywords;
-    let end = at + 1;
+    end = at + 1;
     while (array !== undefined && columns[end]?.array === array) end++;
     const key = array ?? name;
     if (properties.has(key))
@@ -255,7 +258,6 @@ export function fromColumns(columns: readonly ExchangedColumn[]): Record<string,
         minItems: end - at,
         items: { type: optional === true ? [datatype, "null"] : datatype, ...evaluated },
       });
-    at = end - 1;
   }
   return Object.fromEntries(properties);
 }

@@ -36,22 +36,19 @@ export function dialectProblem({
   escape,
   comment,
 }: Pick<Dialect, "separator" | "quote" | "escape" | "comment">): string | undefined {
-  for (const [key, text] of Object.entries({ separator, quote, escape, comment }))
-    if (text !== null && /[\r\n\0]/.test(text))
-      return `its ${NAMES[key]!} holds a line break or a NUL`;
-  for (const [key, text] of Object.entries({ quote, escape }))
+  for (const [name, text] of Object.entries({
+    separator,
+    quoteChar: quote,
+    escapeChar: escape,
+    commentPrefix: comment,
+  }))
+    if (text !== null && /[\r\n\0]/.test(text)) return `its ${name} holds a line break or a NUL`;
+  for (const [name, text] of Object.entries({ quoteChar: quote, escapeChar: escape }))
     if (text !== null && !/^[\p{ASCII}]$/u.test(text))
-      return `its ${NAMES[key]!} ${JSON.stringify(text)} must be one ASCII character`;
+      return `its ${name} ${JSON.stringify(text)} must be one ASCII character`;
   if (quote !== null && separator.includes(quote))
     return `its separator ${JSON.stringify(separator)} holds the quote character`;
   if (escape !== null && separator.includes(escape))
     return `its separator ${JSON.stringify(separator)} holds the escape character`;
   return undefined;
 }
-
-const NAMES: Readonly<Record<string, string>> = {
-  separator: "separator",
-  quote: "quoteChar",
-  escape: "escapeChar",
-  comment: "commentPrefix",
-};

@@ -80,13 +80,14 @@ function sniff(head: Uint8Array): Nature {
 /** Latin letters in UTF-16 have a NUL at every other byte, at most a few characters apart. */
 function isBareUtf16(head: Uint8Array): boolean {
   if (head.length < 4) return false;
-  const nuls = [0, 0];
-  for (let index = 0; index < head.length; index++) if (head[index] === 0) nuls[index % 2]!++;
+  let even = 0;
+  let odd = 0;
+  for (let index = 0; index < head.length; index += 2) {
+    if (head[index] === 0) even++;
+    if (head[index + 1] === 0) odd++;
+  }
   const half = head.length / 2;
-  return (
-    (nuls[0]! > half * 0.7 && nuls[1]! < half * 0.1) ||
-    (nuls[1]! > half * 0.7 && nuls[0]! < half * 0.1)
-  );
+  return (even > half * 0.7 && odd < half * 0.1) || (odd > half * 0.7 && even < half * 0.1);
 }
 
 const BOM = [0xef, 0xbb, 0xbf] as const;

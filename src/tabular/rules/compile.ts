@@ -288,18 +288,18 @@ function stringRules(
       after: " is too short",
     });
   const patterned = present(formatPattern) ? patternedMoments(formatPattern) : undefined;
-  const isOfFormat = patterned
-    ? (text: string) => patterned(text) !== undefined
-    : present(format)
-      ? environment.format(format)
-      : undefined;
-  if (isOfFormat)
-    rules.push({
-      keyword: "format",
-      keeps: isOfFormat,
-      text: quoted,
-      after: ` is not a ${quoted(patterned ? formatPattern! : format!)}`,
-    });
+  const formatRule = (stated: string, keeps: (text: string) => boolean): Rule<string> => ({
+    keyword: "format",
+    keeps,
+    text: quoted,
+    after: ` is not a ${quoted(stated)}`,
+  });
+  if (present(formatPattern) && patterned)
+    rules.push(formatRule(formatPattern, (text) => patterned(text) !== undefined));
+  else if (present(format)) {
+    const isOfFormat = environment.format(format);
+    if (isOfFormat) rules.push(formatRule(format, isOfFormat));
+  }
   const moments = patterned ?? (present(format) ? momentsOf(format) : undefined);
   return [
     ...rules,
@@ -317,17 +317,18 @@ function momentRules(keywords: ValueKeywords, read: ReadMoment | undefined): Rul
     relation: string,
   ): Rule<string>[] => {
     const bound = keywords[keyword];
-    const limit = present(bound) ? read?.(bound) : undefined;
+    if (!present(bound) || !read) return [];
+    const limit = read(bound);
     if (limit === undefined) return [];
     return [
       {
         keyword,
         keeps: (text) => {
-          const value = read!(text);
+          const value = read(text);
           return value === undefined || keeps(value, limit);
         },
         text: quoted,
-        after: ` is ${relation} ${quoted(bound!)}`,
+        after: ` is ${relation} ${quoted(bound)}`,
       },
     ];
   };

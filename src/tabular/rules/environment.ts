@@ -111,7 +111,7 @@ function linearSyntax(pattern: string): string {
   let inClass = false;
   for (let at = 0; at < pattern.length;) {
     const rest = pattern.slice(at);
-    const character = rest[0]!;
+    const character = rest.charAt(0);
     if (character === "\\") {
       const [text, length] = escape(rest, inClass);
       out += text;
@@ -154,7 +154,8 @@ function escape(rest: string, inClass: boolean): [text: string, length: number] 
         code(0x10000 + ((parseInt(high, 16) - 0xd800) << 10) + (parseInt(low, 16) - 0xdc00)),
         whole.length,
       ];
-    return [code((byte ?? unit ?? point)!), whole.length];
+    const hex = byte ?? unit ?? point;
+    if (hex !== undefined) return [code(hex), whole.length];
   }
   const next = rest[1];
   switch (next) {

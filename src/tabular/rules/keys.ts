@@ -33,7 +33,8 @@ export function keyText(row: Row, columns: readonly KeyColumn[]): string | undef
     ({ column, missing }) => column >= row.count || missing?.has(row, column) === true,
   );
   if (isMissing) return undefined;
-  if (columns.length === 1) return row.ownText(columns[0]!.column);
+  const only = columns.length === 1 ? columns[0] : undefined;
+  if (only) return row.ownText(only.column);
   return JSON.stringify(columns.map(({ column }) => row.ownText(column)));
 }
 
@@ -90,8 +91,8 @@ export function compileKeys(
   limits: TableLimits,
 ): KeyCheck[] {
   const { primaryKey, uniqueKeys, foreignKeys } = schema;
-  const property = (fields: readonly string[]): string | null =>
-    fields.length === 1 ? fields[0]! : null;
+  const property = ([first, ...more]: readonly string[]): string | null =>
+    first === undefined || more.length > 0 ? null : first;
   return [
     ...uniqueKeys.map((fields) =>
       uniqueCheck(

@@ -55,16 +55,18 @@ export type ReadMoment = (text: string) => number | undefined;
 
 /** Reads dates and times of a format; `undefined` for another format. */
 export function momentsOf(format: string): ReadMoment | undefined {
-  const form = Object.hasOwn(FORMS, format) ? FORMS[format]! : undefined;
-  return form === undefined ? undefined : momentReader(new RegExp(`^${form}$`));
+  const form = Object.hasOwn(FORMS, format) ? FORMS[format] : undefined;
+  return form === undefined ? undefined : formReader(form);
 }
+
+const formReader = (form: string): ReadMoment => momentReader(new RegExp(`^${form}$`));
 
 /** Tests of the formats of XML Schema, by name. */
 export const XSD_FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map([
-  ...Object.keys(FORMS)
-    .filter((name) => name.startsWith("xsd:"))
-    .map((name): [string, (text: string) => boolean] => {
-      const read = momentsOf(name)!;
+  ...Object.entries(FORMS)
+    .filter(([name]) => name.startsWith("xsd:"))
+    .map(([name, form]): [string, (text: string) => boolean] => {
+      const read = formReader(form);
       return [name, (text) => read(text) !== undefined];
     }),
   ...Object.entries(DURATIONS).map(([name, form]): [string, (text: string) => boolean] => [
@@ -80,14 +82,15 @@ export const XSD_FORMATS: ReadonlyMap<string, (text: string) => boolean> = new M
 export function patternedMoments(pattern: string): ReadMoment | undefined {
   let form = "";
   for (const [token] of pattern.matchAll(/'[^']*'|([A-Za-z])\1*|[^]/g)) {
+    const field = Object.hasOwn(FIELDS, token) ? FIELDS[token] : undefined;
     if (token === "T") form += token;
     else if (/^S+$/.test(token)) form += `(?<digits>\\d{1,${token.length}})`;
-    else if (Object.hasOwn(FIELDS, token)) form += FIELDS[token]!;
+    else if (field !== undefined) form += field;
     else if (/^[A-Za-z]/.test(token)) return undefined;
     else form += literal(/^'.+'$/.test(token) ? token.slice(1, -1) : token);
   }
   try {
-    return momentReader(new RegExp(`^${form}$`));
+    return formReader(form);
   } catch {
     // The same field twice.
     return undefined;

@@ -181,7 +181,7 @@ export function quoted(text: string): string {
 }
 
 function escaped(character: string): string {
-  const code = character.codePointAt(0)!;
+  const code = Number(character.codePointAt(0));
   if (code < 0x100) return `\\x${code.toString(16).padStart(2, "0")}`;
   return code < 0x10000
     ? `\\u${code.toString(16).padStart(4, "0")}`

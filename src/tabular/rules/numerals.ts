@@ -28,12 +28,12 @@ export function parseNumberPattern(pattern: string): NumberPattern | undefined {
   const match = /^[+-]?[%‰]?([#,]*[0,]*)(?:\.([0,]*[#,]*))?(E[+]?#*0+)?[%‰]?$/.exec(pattern);
   const [, whole = "", decimals = "", exponent] = match ?? [];
   if (!match || whole + decimals === "") return undefined;
-  const groups = whole.split(",");
-  const primary = groups.length > 1 ? groups.at(-1)!.length : 0;
+  const [last, secondLast] = whole.split(",").slice(1).toReversed();
+  const primary = last?.length ?? 0;
   const count = (text: string, sign: string): number => text.split(sign).length - 1;
   return {
     primary,
-    secondary: groups.length > 2 ? groups.at(-2)!.length : primary,
+    secondary: secondLast?.length ?? primary,
     least: count(whole, "0"),
     leastDecimals: count(decimals, "0"),
     mostDecimals: count(decimals, "0") + count(decimals, "#"),
@@ -99,16 +99,16 @@ export function numeralReader(
     const trimmed = text.trim();
     if (special.has(trimmed)) return special.get(trimmed);
     const numeral = partsOf(trimmed);
-    const plain = numeral && plainOf(numeral);
+    if (!numeral) return undefined;
+    const plain = plainOf(numeral);
     if (plain === undefined) return undefined;
     const bytes = Buffer.from(plain);
     const value =
       type === "integer"
         ? readInteger(bytes, 0, bytes.length)
         : finite(readNumber(bytes, 0, bytes.length));
-    return numeral!.unit === "" || value === undefined
-      ? value
-      : Number(value) / FACTORS[numeral!.unit]!;
+    const factor = FACTORS[numeral.unit];
+    return factor === undefined || value === undefined ? value : Number(value) / factor;
   };
 }
 

@@ -108,7 +108,8 @@ function keywordProblem(object: Record<string, unknown>, type: string): string |
   }
   for (const [low, high] of BOUNDS) {
     const [least, most] = [object[low], object[high]];
-    if (KEYWORDS[low]!.types.includes(type) && isNumeric(least) && isNumeric(most) && least > most)
+    const applies = KEYWORDS[low]?.types.includes(type) === true;
+    if (applies && isNumeric(least) && isNumeric(most) && least > most)
       return `its ${low} ${least} is above its ${high} ${most}`;
   }
   return undefined;
@@ -183,7 +184,7 @@ function patternProblem(pattern: string): string | undefined {
     nativePattern(pattern);
     return undefined;
   } catch (error) {
-    const reason = (error as Error).message.split(": ").at(-1)!;
+    const reason = (error as Error).message.replace(/^.*: /s, "");
     return `its pattern ${pattern} is not a regular expression: ${reason}`;
   }
 }
@@ -711,28 +712,29 @@ function keywordRemarks(
   formats: ReadonlySet<string>,
   warn: Remark,
 ): void {
-  for (const [place, keys, evaluated] of [
-    [name, object, type],
-    [`${name}: items`, items as Record<string, unknown> | undefined, items?.type],
-  ] as const) {
-    for (const key of Object.keys(keys ?? {})) {
+  const places: { place: string; keys: Record<string, unknown>; evaluated: string }[] = [
+    { place: name, keys: object, evaluated: type },
+  ];
+  if (items) places.push({ place: `${name}: items`, keys: { ...items }, evaluated: items.type });
+  for (const { place, keys, evaluated } of places) {
+    for (const [key, value] of Object.entries(keys)) {
       const keyword = KEYWORDS[key];
       if (!KNOWN_KEYS.has(key))
         warn("KEYWORD_UNKNOWN", `property ${place}: ${key} is not a keyword: it has no effect`);
-      else if (keyword && keys![key] !== null && !keyword.types.includes(evaluated!))
+      else if (keyword && value !== null && !keyword.types.includes(evaluated))
         warn(
           "KEYWORD_WITHOUT_EFFECT",
           `property ${place}: ${key} has no effect in a column of type ${evaluated}`,
         );
     }
-    if (evaluated === "string") patternRemark(place, keys?.["pattern"], warn);
-    const format = keys?.["format"];
+    if (evaluated === "string") patternRemark(place, keys["pattern"], warn);
+    const format = keys["format"];
     if (typeof format === "string" && evaluated === "string" && !formats.has(format))
       warn(
         "FORMAT_UNKNOWN",
         `property ${place}: the format ${format} is not known: it has no effect`,
       );
-    if (typeof keys?.["description"] === "string" && keys["description"].trim() === "")
+    if (typeof keys["description"] === "string" && keys["description"].trim() === "")
       warn("DESCRIPTION_EMPTY", `property ${place}: its description is empty`);
   }
 }
@@ -752,18 +754,19 @@ const end = (index: ColumnIndex): number =>
 const start = (index: ColumnIndex): number => (index.kind === "column" ? index.at : index.from);
 
 function overlaps(properties: readonly TableProperty[], error: Remark): void {
-  const sorted = properties.toSorted((a, b) => start(a.index) - start(b.index));
-  let widest = sorted[0];
-  for (const property of sorted.slice(1)) {
-    if (start(property.index) < end(widest!.index))
+  const [first, ...others] = properties.toSorted((a, b) => start(a.index) - start(b.index));
+  if (!first) return;
+  let widest = first;
+  for (const property of others) {
+    if (start(property.index) < end(widest.index))
       error(
-        widest!.index.kind === "column" && property.index.kind === "column"
+        widest.index.kind === "column" && property.index.kind === "column"
           ? "COLUMNS_OVERLAP"
           : "ARRAY_OVERLAPS",
-        `properties ${widest!.name} and ${property.name} both describe column ` +
+        `properties ${widest.name} and ${property.name} both describe column ` +
           `${start(property.index)}`,
       );
-    if (end(property.index) > end(widest!.index)) widest = property;
+    if (end(property.index) > end(widest.index)) widest = property;
   }
 }
 
