@@ -220,8 +220,10 @@ export async function engineAddress(
   };
   if (!secure) return where;
   if (certificates === null) return { ...where, tls: {} };
-  const [ca, cert, key] = await Promise.all(
-    ["ca.pem", "cert.pem", "key.pem"].map((name) => readFile(join(certificates, name))),
-  );
-  return { ...where, tls: { ca: ca!, cert: cert!, key: key! } };
+  const [ca, cert, key] = await Promise.all([
+    readFile(join(certificates, "ca.pem")),
+    readFile(join(certificates, "cert.pem")),
+    readFile(join(certificates, "key.pem")),
+  ]);
+  return { ...where, tls: { ca, cert, key } };
 }

@@ -143,7 +143,7 @@ class EmbeddingsHttp {
       begun + timeout - performance.now(),
     );
     const signals = [this.#closing.signal, ...(signal ? [signal] : [])];
-    const end = (): void => ending.abort(signals.find(({ aborted }) => aborted)!.reason);
+    const end = (): void => ending.abort(signals.find(({ aborted }) => aborted)?.reason);
     for (const one of signals) one.addEventListener("abort", end, { once: true });
     if (signals.some(({ aborted }) => aborted)) end();
     try {
@@ -425,11 +425,12 @@ export class EndpointEmbedder implements Embedder {
           ),
         )),
       );
-    const other = vectors.find(({ length }) => length !== vectors[0]!.length);
-    if (other)
+    const [first] = vectors;
+    const other = vectors.find(({ length }) => length !== first?.length);
+    if (first && other)
       throw new EmbeddingsRefused(
         "the embeddings server sent an invalid answer: it has vectors of " +
-          `${vectors[0]!.length} and of ${other.length} dimensions for ${model}`,
+          `${first.length} and of ${other.length} dimensions for ${model}`,
       );
     return vectors;
   }

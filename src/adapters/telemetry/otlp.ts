@@ -86,7 +86,7 @@ class SpanTracing implements Tracing {
     routeOf: () => string | undefined,
     handle: () => void,
   ): void {
-    const method = METHODS.has(req.method ?? "") ? req.method! : "_OTHER";
+    const method = req.method !== undefined && METHODS.has(req.method) ? req.method : "_OTHER";
     const parent = contextOf(req.headers["traceparent"]);
     // Neither url.path nor url.query, nor the caller: only text of the contract becomes an
     // attribute.
@@ -119,10 +119,11 @@ class SpanTracing implements Tracing {
   }
 
   traceparent(): string | undefined {
-    const { traceId, spanId, traceFlags } = spanOf(this.#active.getStore())?.spanContext() ?? {};
-    return traceId === undefined
-      ? undefined
-      : `00-${traceId}-${spanId}-${traceFlags!.toString(16).padStart(2, "0")}`;
+    const context = spanOf(this.#active.getStore())?.spanContext();
+    return (
+      context &&
+      `00-${context.traceId}-${context.spanId}-${context.traceFlags.toString(16).padStart(2, "0")}`
+    );
   }
 
   queued<T>(submission: string, enqueue: () => Promise<T>): Promise<T> {

@@ -180,8 +180,9 @@ export class InProcessJobQueue implements JobQueue {
 
   #pump(): void {
     if (!this.#handler || this.#closing) return;
-    while (this.#slow && !this.#slow.isFull && this.#deferred.length > 0) {
-      const id = this.#deferred.shift()!;
+    while (this.#slow && !this.#slow.isFull) {
+      const id = this.#deferred.shift();
+      if (id === undefined) break;
       this.#slow.enter(id);
       void this.#run(id, this.#handler);
     }
