@@ -505,7 +505,7 @@ describe("evidence over HTTP", () => {
         .filter(({ predicate }) => predicate.value.endsWith("wasDerivedFrom")),
     ).toHaveLength(12);
     expect(
-      (await registry.ask(`/evidencegraph/query/${end}`, { headers: { Accept: "image/png" } }))
+      (await registry.ask(`/evidencegraph/query/${end}`, { headers: { Accept: "image/gif" } }))
         .status,
     ).toBe(406);
     expect(
