@@ -29,7 +29,7 @@ const EVIDENCE_FORM_NAMES: Readonly<Record<Form, Form>> = {
   badge: "badge",
 };
 const JSON_TYPES = { jsonld: "application/ld+json", json: "application/json" } as const;
-/** PROV-JSON is not among them: it has no media type of its own. A PNG is asked for by its name. */
+/** PROV-JSON is not among them: it has no media type of its own. */
 const BY_TYPE: Readonly<Record<string, Form>> = {
   "application/ld+json": "jsonld",
   "application/json": "json",
@@ -37,6 +37,7 @@ const BY_TYPE: Readonly<Record<string, Form>> = {
   [EVIDENCE_FORMATS.dot.type]: "dot",
   [EVIDENCE_FORMATS.mermaid.type]: "mermaid",
   "image/svg+xml": "svg",
+  "image/png": "png",
 };
 
 const TYPES = Object.keys(BY_TYPE) as [string, ...string[]];

@@ -397,6 +397,7 @@ const QUERIES: Record<string, string> = {
   accounts: "{ accounts { nodes { user { id } name email } } }",
   registryFigures: "{ registryFigures { accounts records queued running } }",
   aiReadyScore: "query ($id: ID!) { aiReadyScore(id: $id) { __typename } }",
+  origin: "query ($id: ID!) { origin(id: $id) { id sentence software { id text } } }",
   impact: "query ($id: ID!) { impact(id: $id) { id total byOwner { owner { id } name } } }",
   evidence:
     "query ($id: ID!) { evidence(id: $id, direction: BOTH) { document dangling { id } svg: as(format: SVG) nodes { " +
@@ -903,6 +904,7 @@ export function accessTests({ by, states, read }: Extent): void {
               "recordStatistics",
               "me",
               "supportPath",
+              "origin",
               "entity",
               "entities",
               "mlModel",

@@ -45,6 +45,7 @@ const STORY = [
   "schema list",
   "schema show",
   "schema check",
+  "schema diff",
   "schema push",
   "schema pull",
   "schema export",

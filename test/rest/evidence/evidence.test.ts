@@ -505,11 +505,11 @@ describe("evidence over HTTP", () => {
         .filter(({ predicate }) => predicate.value.endsWith("wasDerivedFrom")),
     ).toHaveLength(12);
     expect(
-      (await registry.ask(`/evidencegraph/query/${end}`, { headers: { Accept: "image/png" } }))
+      (await registry.ask(`/evidencegraph/query/${end}`, { headers: { Accept: "image/gif" } }))
         .status,
     ).toBe(406);
     expect(
-      (await registry.ask(`/evidencegraph/query/${end}?format=png`)).body["detail"][0],
+      (await registry.ask(`/evidencegraph/query/${end}?format=gif`)).body["detail"][0],
     ).toMatchObject({ loc: ["query", "format"], type: "literal_error" });
     const { body } = await registry.graphql(
       "query ($id: ID!) { evidence(id: $id) { as(format: DOT) } }",
