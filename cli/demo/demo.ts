@@ -87,12 +87,21 @@ function whatNext(url: string, token: string, { crate, result }: Made): string {
     "",
     `  ${paint("bold", "Explore")}`,
     ...addresses.map(([label, address]) => `    ${label.padEnd(11)} ${paint("cyan", address)}`),
+    `    ${"Sign in".padEnd(11)} ${paint("cyan", `${url}/signin`)} as ${DEMO_USER.email}, ` +
+      `password: ${DEMO_USER.password}`,
     "",
     `  ${paint("bold", "Try")}`,
     ...commands.map((command) => `    ${command}`),
     "",
   ].join("\n");
 }
+
+/** Who registers the crate; the demo prints how to sign in. */
+const DEMO_USER = {
+  name: "Demo User",
+  email: "demo@example.org",
+  password: "a password for the demo",
+};
 
 /** The records that the demo created, for the addresses shown at its end. */
 interface Made {
@@ -112,11 +121,7 @@ const done = (label: string, text: string): void =>
  * @throws Failure at the first step with an unexpected result
  */
 async function walkThrough(address: string, signal: AbortSignal): Promise<Made> {
-  const user = {
-    name: "Demo User",
-    email: "demo@example.org",
-    password: "a password for the demo",
-  };
+  const user = DEMO_USER;
   const anonymous = new Registry(address, undefined, signal);
   done(
     "Account",

@@ -1,6 +1,5 @@
 /** The picture that a link to a record shows elsewhere: its name, its evidence and its licence. */
 import { createRequire } from "node:module";
-import { KINDS } from "../../../model/kinds.js";
 import { licenceName } from "../../../model/licences.js";
 import { xmlText } from "../../../model/markup.js";
 import { plainLine } from "../../../model/texts.js";
@@ -36,11 +35,7 @@ export async function evidenceCard(
   const record = await findLive(deps, request.ark);
   const { name, license } = landmarksOf(record);
   const { drawn } = await drawEvidence(deps, request, { form: "file", base: "" });
-  const facts = [
-    KINDS[record.kind].typeName,
-    ...(license === null ? [] : [licenceName(license)]),
-    deps.config.REGISTRY_NAME,
-  ];
+  const facts = [...(license === null ? [] : [licenceName(license)]), deps.config.REGISTRY_NAME];
   const lines = linesOf(plainLine(name ?? record.ark));
   const svg =
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}">` +

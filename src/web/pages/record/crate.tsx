@@ -150,16 +150,23 @@ function Earlier({ history }: Pick<ScorecardProps, "history">) {
 type Section = CratePartsFragment["datasheet"][number];
 
 interface DatasheetProps {
-  id: string;
   sections: readonly Section[];
-  subcrates: RecordPageQuery["subcrates"];
+  /** Only who may answer the open questions sees them. */
+  mayChange: boolean;
 }
 
+/** Whether a reader finds something in the datasheet, and who may change the crate an open question. */
+export const hasDatasheet = ({ sections, mayChange }: DatasheetProps): boolean =>
+  sections.some(
+    ({ answers, notStated }) => answers.length > 0 || (mayChange && notStated.length > 0),
+  );
+
 /** What the crate says about itself for those who want to use it: a datasheet for datasets. */
-export function Datasheet({ id, sections, subcrates }: DatasheetProps) {
+export function Datasheet(props: DatasheetProps) {
+  if (!hasDatasheet(props)) return null;
+  const { sections, mayChange } = props;
   const stated = sections.filter(({ answers }) => answers.length > 0);
-  const open = sections.flatMap(({ notStated }) => notStated);
-  const inner = subcrates?.nodes.filter((crate) => crate.id !== id) ?? [];
+  const open = mayChange ? sections.filter(({ notStated }) => notStated.length > 0) : [];
   return (
     <Section id="datasheet" title="Datasheet">
       {stated.length === 0 && (
@@ -183,36 +190,47 @@ export function Datasheet({ id, sections, subcrates }: DatasheetProps) {
           </dl>
         </>
       ))}
-      {inner.length > 0 && (
-        <>
-          <h3>Crates in it</h3>
-          <ul class="records">
-            {inner.map((crate) => (
-              <li>
-                <RecordLink record={crate} glyph />{" "}
-                <span class="quiet" dir="auto">
-                  {shortened(crate.description ?? "", 120)}
-                </span>
-              </li>
-            ))}
-          </ul>
-          {subcrates!.pageInfo.hasNextPage && (
-            <p>
-              <a href={contentsPath(id, "rocrate")}>All crates in it</a>
-            </p>
-          )}
-        </>
-      )}
       {open.length > 0 && (
         <details class="more">
-          <summary>{counted(open.length, "question")} not answered</summary>
+          <summary>
+            {counted(open.flatMap(({ notStated }) => notStated).length, "question")} not answered
+          </summary>
           <p class="quiet">
-            {sections
-              .filter(({ notStated }) => notStated.length > 0)
+            {open
               .map(({ title, notStated }) => `${title}: ${notStated.join(", ").toLowerCase()}.`)
               .join(" ")}
           </p>
         </details>
+      )}
+    </Section>
+  );
+}
+
+interface SubcratesProps {
+  id: string;
+  subcrates: RecordPageQuery["subcrates"];
+}
+
+/** The crates in a crate. */
+export function Subcrates({ id, subcrates }: SubcratesProps) {
+  const inner = subcrates?.nodes.filter((crate) => crate.id !== id) ?? [];
+  if (inner.length === 0) return null;
+  return (
+    <Section id="crates" title="Crates in it">
+      <ul class="records">
+        {inner.map((crate) => (
+          <li>
+            <RecordLink record={crate} glyph />{" "}
+            <span class="quiet" dir="auto">
+              {shortened(crate.description ?? "", 120)}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {subcrates?.pageInfo.hasNextPage && (
+        <p>
+          <a href={contentsPath(id, "rocrate")}>All crates in it</a>
+        </p>
       )}
     </Section>
   );

@@ -45,7 +45,7 @@ import { feedLink, linkPicture, recordPath, withQuery } from "../../paths.js";
 import { DoneNotice, OwnerActions, PublishButton } from "./owner.js";
 import { OriginLine, OriginSentence } from "./origin.js";
 import { Access, People, type Stored, WhoReads } from "./access.js";
-import { Contents, Datasheet, OwnPage, Scorecard } from "./crate.js";
+import { Contents, Datasheet, hasDatasheet, OwnPage, Scorecard, Subcrates } from "./crate.js";
 import { Cite, Details, headData, Metadata, type Names, withUrls } from "./details.js";
 import { type FileOf, Files, FolderSection, Preview } from "./files.js";
 import {
@@ -202,8 +202,9 @@ function Body(props: BodyProps) {
           <Preview id={record.id} name={props.title} preview={previewOf(record)} />
           {crate && (
             <>
-              <Datasheet id={record.id} sections={crate.datasheet} subcrates={props.subcrates} />
               <FolderSection crate={record.id} folder={crate.folder} />
+              <Subcrates id={record.id} subcrates={props.subcrates} />
+              <Datasheet sections={crate.datasheet} mayChange={record.mayChange} />
             </>
           )}
           <Details kind={kind} document={document} names={names} />
@@ -459,9 +460,10 @@ function knownAs(names: Names, stated: string): Named | undefined {
 
 /** Links to the parts of the page of a crate. */
 function CrateParts({ record, crate }: { record: PageRecord; crate: CratePartsFragment }) {
+  const sheet = { sections: crate.datasheet, mayChange: record.mayChange };
   const parts: readonly (readonly [string, string])[] = [
-    ["#datasheet", "Datasheet"],
     ["#files", `Files (${countText(crate.folder.fileCount)})`],
+    ...(hasDatasheet(sheet) ? [["#datasheet", "Datasheet"] as const] : []),
     ["#contents", "Contents"],
     [recordPath(record.id, "evidence"), "Evidence"],
     ["#score", crate.score ? `AI-readiness (${scoreText(crate.score)})` : "AI-readiness"],
