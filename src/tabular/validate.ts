@@ -19,7 +19,7 @@ import {
   TableError,
   type TableSummary,
 } from "./rules/check.js";
-import { compileProperty } from "./rules/compile.js";
+import { compileProperty, datatypeText } from "./rules/compile.js";
 import {
   type GuardedWork,
   loadEnvironment,
@@ -28,7 +28,7 @@ import {
   timeGuard,
 } from "./rules/environment.js";
 import { compileKeys, type KeyCheck, keyColumns, keyText, tooManyKeys } from "./rules/keys.js";
-import { quoted } from "./rules/notation.js";
+import { fieldText, quoted } from "./rules/notation.js";
 import type { TableSchema } from "./schema/table-schema.js";
 
 /** Differences that are listed. */
@@ -328,21 +328,38 @@ class RowChecker implements Report {
       property: string | null,
       before: string,
       after: string,
+      expected: string,
     ): ErrorKind => {
-      const made = new ErrorKind(this.#kinds.length, keyword, property, before, after);
+      const made = new ErrorKind(this.#kinds.length, keyword, property, before, after, expected);
       this.#kinds.push(made);
       return made;
     };
     const checks = schema.properties
       .map((property) => compileProperty(property, schema, { ...environment, kind }))
       .filter((check) => check !== undefined);
+    const datatypes = new Map(
+      schema.properties.map((property) => [property.name, datatypeText(property)]),
+    );
     this.#converters = checks.map((check) => {
+      const { name } = check;
       const [valueError, indexError] = ["ValueError", "IndexError"].map((error) =>
-        kind(null, check.name, `${error}: Failed to Parse Attribute ${check.name} for Row `, ""),
+        kind(
+          null,
+          name,
+          `${error}: Failed to Parse Attribute ${name} for Row `,
+          "",
+          datatypes.get(name)!,
+        ),
       ) as [ErrorKind, ErrorKind];
       return { check, valueError, indexError };
     });
-    this.#raggedKind = kind(null, null, "ValueError: Row ", "");
+    this.#raggedKind = kind(
+      null,
+      null,
+      "ValueError: Row ",
+      "",
+      "the number of columns of the first row",
+    );
     const known = new Set(schema.properties.map(({ name }) => name));
     const missing = [...new Set(schema.required)].filter((name) => !known.has(name));
     this.#requirements = [
@@ -351,7 +368,13 @@ class RowChecker implements Report {
         .map((check) => ({ name: check.name, check })),
       ...missing.map((name) => ({
         name,
-        missing: kind("required", name, `${quoted(name)} is a required property`, ""),
+        missing: kind(
+          "required",
+          name,
+          `${quoted(name)} is a required property`,
+          "",
+          "a property of the schema",
+        ),
       })),
     ].sort(byCodePoints);
     this.#keys = compileKeys(schema, options.references, kind, options.limits);
@@ -382,7 +405,11 @@ class RowChecker implements Report {
       if (conversion === CONVERTED) continue;
       converted = false;
       if (conversion === INDEX_ERROR) this.violation(converter.indexError, String(row.number), -1);
-      else this.violation(converter.valueError, String(row.number), converter.check.column);
+      else {
+        const { column, failedColumn = column } = converter.check;
+        const value = row.ownText(failedColumn);
+        this.violation(converter.valueError, String(row.number), column, value);
+      }
     }
     return converted;
   }
@@ -397,10 +424,13 @@ class RowChecker implements Report {
     for (const key of this.#keys) key(row, this);
   }
 
-  violation(kind: ErrorKind, detail: string, column: number): void {
+  violation(kind: ErrorKind, detail: string, column: number, value?: string): void {
     if (this.full) return;
     kind.count++;
-    this.#found.push(new TableError(kind, this.#row!.number, this.#row!.line, column, detail));
+    const row = this.#row!;
+    const cell = value ?? (column < 0 ? undefined : row.ownText(column));
+    const field = cell === undefined ? null : fieldText(cell);
+    this.#found.push(new TableError(kind, row.number, row.line, column, detail, field));
     if (++this.#errors >= this.#options.maxErrors) this.full = true;
   }
 

@@ -177,6 +177,8 @@ describe("the formats of schema validate", () => {
       property: "embed",
       column: 2,
       line: 4,
+      value: "",
+      expected: "array of number",
     });
     expect(
       JSON.parse((await validate("fine.csv", "example.json", "--format", "json")).stdout),

@@ -16,17 +16,17 @@ const CHUNK = 64 << 10;
 /**
  * Stores errors until they can be written: the contract lists all parsing errors before the first
  * validation error, in a table as wide as its widest message, and the errors may not fit into
- * memory. Each error is one line: row, line of the file, kind, column, detail. A detail is
- * printable, so it holds neither tab nor line break.
+ * memory. Each error is one line: row, line of the file, kind, column, value as JSON, detail. A
+ * detail is printable, and JSON escapes: neither holds a tab or line break.
  */
 class Spool {
   readonly #kinds: ErrorKind[] = [];
   #pending = "";
   #file: { descriptor: number; folder: string } | undefined;
 
-  add({ kind, row, line, column, detail }: TableError): void {
+  add({ kind, row, line, column, detail, value }: TableError): void {
     this.#kinds[kind.id] = kind;
-    this.#pending += `${row}\t${line}\t${kind.id}\t${column}\t${detail}\n`;
+    this.#pending += `${row}\t${line}\t${kind.id}\t${column}\t${JSON.stringify(value)}\t${detail}\n`;
     if (this.#pending.length > (this.#file ? CHUNK : IN_MEMORY)) this.#spill();
   }
 
@@ -50,14 +50,16 @@ class Spool {
         const lineEnd = text.indexOf("\t", rowEnd + 1);
         const kindEnd = text.indexOf("\t", lineEnd + 1);
         const columnEnd = text.indexOf("\t", kindEnd + 1);
-        const end = text.indexOf("\n", columnEnd + 1);
+        const valueEnd = text.indexOf("\t", columnEnd + 1);
+        const end = text.indexOf("\n", valueEnd + 1);
         const kind = this.#kinds[+text.slice(lineEnd + 1, kindEnd)]!;
         yield new TableError(
           kind,
           +text.slice(at, rowEnd),
           +text.slice(rowEnd + 1, lineEnd),
           +text.slice(kindEnd + 1, columnEnd),
-          text.slice(columnEnd + 1, end),
+          text.slice(valueEnd + 1, end),
+          JSON.parse(text.slice(columnEnd + 1, valueEnd)) as string | null,
         );
         at = end + 1;
       }
@@ -512,13 +514,14 @@ export class SarifReport extends OrderedReport {
     );
   }
 
-  #result({ kind: { keyword, property }, row, line, column, message }: TableError): object {
+  #result({ kind, row, line, column, message, value }: TableError): object {
+    const { keyword, property, expected } = kind;
     return {
       ruleId: keyword ?? "ParsingError",
       level: "error",
       message: { text: message },
       locations: [sarifPlace(this.file, line)],
-      properties: { row, property, column: column < 0 ? null : column },
+      properties: { row, property, column: column < 0 ? null : column, value, expected },
     };
   }
 }

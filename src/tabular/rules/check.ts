@@ -14,6 +14,7 @@ export class ErrorKind {
    * @param property null for a fault of the row as a whole
    * @param before the text of the message before the detail that differs from row to row
    * @param after the text of the message after it
+   * @param expected the datatype, or what the violated keyword states
    */
   constructor(
     readonly id: number,
@@ -21,6 +22,7 @@ export class ErrorKind {
     readonly property: string | null,
     readonly before: string,
     readonly after: string,
+    readonly expected: string,
   ) {}
 
   get type(): "ParsingError" | "ValidationError" {
@@ -38,8 +40,10 @@ export class TableError {
     readonly line: number,
     /** Zero-based column of the value; -1 where there is none. */
     readonly column: number,
-    /** The value, or the row: printable, without line breaks. */
+    /** The value as the message has it, or the row: printable, without line breaks. */
     readonly detail: string,
+    /** The value as it is in the file, cut when it is long; null where there is none. */
+    readonly value: string | null,
   ) {}
 
   /** The sentence of the contract. */
@@ -49,7 +53,7 @@ export class TableError {
 
   /** With the column names of the contract's table, and where it is. */
   toJSON(): Record<string, unknown> {
-    const { kind, row, line, column, message } = this;
+    const { kind, row, line, column, message, value } = this;
     return {
       row,
       error_type: kind.type,
@@ -58,6 +62,8 @@ export class TableError {
       property: kind.property,
       column: column < 0 ? null : column,
       ...(line > 0 ? { line } : {}),
+      value,
+      expected: kind.expected,
     };
   }
 }
@@ -91,8 +97,9 @@ export interface Report {
   /**
    * @param detail the part that is special to the row
    * @param column where the value is; -1 where there is none
+   * @param value where it is not the cell of that column
    */
-  violation(kind: ErrorKind, detail: string, column: number): void;
+  violation(kind: ErrorKind, detail: string, column: number, value?: string): void;
 }
 
 /** A property compiled: converts its cells, then validates the value. Both run for every row. */
@@ -100,6 +107,8 @@ export interface PropertyCheck {
   readonly name: string;
   /** Its first column. */
   readonly column: number;
+  /** Where the cell is that did not convert, if it is not the first column. */
+  readonly failedColumn?: number;
   /** False when any value that converts conforms. */
   readonly checks: boolean;
   convert(row: Row): Conversion;
@@ -112,16 +121,21 @@ export interface CheckRule<T> extends Rule<T> {
   kind: ErrorKind;
 }
 
-/** Reports every rule that a value breaks. */
+/**
+ * Reports every rule that a value breaks.
+ * @param asWritten the value as it is in the file, where it is not one cell
+ */
 export function applyRules<T>(
   rules: readonly CheckRule<T>[],
   value: T,
   report: Report,
   column: number,
+  asWritten?: (value: T) => string,
 ): void {
   for (let index = 0; index < rules.length; index++) {
     const rule = rules[index]!;
-    if (!rule.keeps(value)) report.violation(rule.kind, rule.text(value), column);
+    if (!rule.keeps(value))
+      report.violation(rule.kind, rule.text(value), column, asWritten?.(value));
   }
 }
 
@@ -134,6 +148,8 @@ export interface Rule<T> {
   text(value: T): string;
   /** …and the message about it. */
   after: string;
+  /** What the rule asks for, where that is not the value of the keyword. */
+  expected?: string;
 }
 
 /** The types a value of a column can have once converted; whole numbers beyond 2^53 stay exact. */
@@ -147,7 +163,13 @@ export interface RuleEnvironment {
    */
   pattern(pattern: string, property: string): (text: string) => boolean;
   /** Makes the kind of error that breaking a rule is. */
-  kind(keyword: string | null, property: string | null, before: string, after: string): ErrorKind;
+  kind(
+    keyword: string | null,
+    property: string | null,
+    before: string,
+    after: string,
+    expected: string,
+  ): ErrorKind;
   /** The test of a format, or `undefined` for an unknown one: then it validates nothing. */
   format(name: string): ((text: string) => boolean) | undefined;
 }

@@ -29,6 +29,7 @@ import {
   isNumber,
   listText,
   quoted,
+  statedText,
   readBoolean,
   readInteger,
   readNumber,
@@ -293,6 +294,7 @@ function stringRules(
     keeps,
     text: quoted,
     after: ` is not a ${quoted(stated)}`,
+    expected: stated,
   });
   if (present(formatPattern) && patterned)
     rules.push(formatRule(formatPattern, (text) => patterned(text) !== undefined));
@@ -449,6 +451,7 @@ type ElementType = ItemsObject["type"];
  */
 class ArrayCheck implements PropertyCheck {
   readonly checks: boolean;
+  failedColumn = 0;
   /** Rules that only count need no values. */
   readonly #needsValues: boolean;
 
@@ -496,7 +499,9 @@ class ArrayCheck implements PropertyCheck {
     const end = this.#endIn(row);
     for (let column = this.column; column < end; column++) {
       if (this.#missing?.has(row, column) === true) continue;
-      if (!form.is(row, column)) return VALUE_ERROR;
+      if (form.is(row, column)) continue;
+      this.failedColumn = column;
+      return VALUE_ERROR;
     }
     return CONVERTED;
   }
@@ -508,7 +513,7 @@ class ArrayCheck implements PropertyCheck {
     const values = Array.from({ length: count }, (_, element) =>
       this.#element(row, this.column + element),
     );
-    applyRules(this.#rules, values, report, this.column);
+    applyRules(this.#rules, values, report, this.column, statedText);
     for (const rule of this.#itemRules) {
       // The first element speaks for the others: a thousand wrong ones in a row are one mistake.
       const element = values.findIndex((value) => value !== null && !rule.keeps(value));
@@ -606,20 +611,28 @@ export function compileProperty(
   if (!inner || !missing) return inner;
   const required =
     !nullable && schema.required.includes(name)
-      ? environment.kind("required", name, `${quoted(name)} is a required property`, "")
+      ? environment.kind("required", name, `${quoted(name)} is a required property`, "", "a value")
       : undefined;
   return new OptionalCheck(inner, missing, required);
 }
 
 const withKinds = <T>(
   rules: Rule<T>[],
+  keywords: ValueKeywords,
   property: string,
   environment: RuleEnvironment,
 ): CheckRule<T>[] =>
   rules.map((rule) => ({
     ...rule,
-    kind: environment.kind(rule.keyword, property, "", rule.after),
+    kind: environment.kind(rule.keyword, property, "", rule.after, expectedOf(rule, keywords)),
   }));
+
+const expectedOf = ({ keyword, expected }: Rule<never>, keywords: ValueKeywords): string =>
+  statedText(expected ?? (keywords as Record<string, unknown>)[keyword]);
+
+/** The datatype of a property, for a cell that is none. */
+export const datatypeText = ({ type, items }: TableProperty): string =>
+  items ? `array of ${items.type}` : type;
 
 function arrayCheck(
   { name, keywords, items }: TableProperty,
@@ -633,9 +646,14 @@ function arrayCheck(
   };
   const ofItems = itemRules(items!, name, environment).map((rule) => ({
     ...rule,
-    kind: environment.kind(rule.keyword, name, "", ""),
+    kind: environment.kind(rule.keyword, name, "", "", expectedOf(rule, items!)),
   }));
-  const rules = withKinds(arrayRules(keywords, items!.type === "number"), name, environment);
+  const rules = withKinds(
+    arrayRules(keywords, items!.type === "number"),
+    keywords,
+    name,
+    environment,
+  );
   return new ArrayCheck(
     name,
     from,
@@ -653,7 +671,8 @@ function cellCheck(
   column: number,
   environment: RuleEnvironment,
 ): PropertyCheck | undefined {
-  const evaluated = <T>(rules: Rule<T>[]): CheckRule<T>[] => withKinds(rules, name, environment);
+  const evaluated = <T>(rules: Rule<T>[]): CheckRule<T>[] =>
+    withKinds(rules, keywords, name, environment);
   switch (type) {
     case "string":
       return new StringCheck(name, column, evaluated(stringRules(keywords, name, environment)));

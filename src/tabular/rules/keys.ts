@@ -4,7 +4,7 @@ import type { Row } from "../reader/row.js";
 import { missingTexts, type TableProperty, type TableSchema } from "../schema/table-schema.js";
 import type { ErrorKind, Report, RuleEnvironment } from "./check.js";
 import { MissingCells } from "./compile.js";
-import { quoted } from "./notation.js";
+import { fieldText, quoted } from "./notation.js";
 
 /** One column of a key. */
 interface KeyColumn {
@@ -59,7 +59,7 @@ function uniqueCheck(
     if (text === undefined) {
       if (absent) report.violation(absent, "", column);
     } else if (first !== undefined)
-      report.violation(kind, `${quoted(text)} is in row ${first} too`, column);
+      report.violation(kind, `${quoted(text)} is in row ${first} too`, column, text);
     else if (rows.size >= limits.maxKeys) throw tooManyKeys(limits);
     else rows.set(text, row.number);
   };
@@ -77,7 +77,7 @@ const referenceCheck =
   (row, report) => {
     const text = keyText(row, columns);
     if (text !== undefined && !known.has(text))
-      report.violation(kind, quoted(text), columns[0]!.column);
+      report.violation(kind, quoted(text), columns[0]!.column, text);
   };
 
 /**
@@ -97,7 +97,7 @@ export function compileKeys(
     ...uniqueKeys.map((fields) =>
       uniqueCheck(
         keyColumns(schema, fields),
-        kind("unique", property(fields), "", ""),
+        kind("unique", property(fields), "", "", "no value twice"),
         undefined,
         limits,
       ),
@@ -107,8 +107,14 @@ export function compileKeys(
       : [
           uniqueCheck(
             keyColumns(schema, primaryKey),
-            kind("primaryKey", property(primaryKey), "", ""),
-            kind("primaryKey", property(primaryKey), "a cell of the primary key has no value", ""),
+            kind("primaryKey", property(primaryKey), "", "", "no value twice"),
+            kind(
+              "primaryKey",
+              property(primaryKey),
+              "a cell of the primary key has no value",
+              "",
+              "a value",
+            ),
             limits,
           ),
         ]),
@@ -117,11 +123,17 @@ export function compileKeys(
       if (!known) return [];
       const { fields, reference } = key;
       const target = reference.resource === "" ? "the table" : reference.resource;
-      const after = ` is not in ${reference.fields.join(", ")} of ${target}`;
+      const place = `in ${reference.fields.join(", ")} of ${target}`;
       return [
         referenceCheck(
           keyColumns(schema, fields),
-          kind("foreignKeys", property(fields), "", after),
+          kind(
+            "foreignKeys",
+            property(fields),
+            "",
+            ` is not ${place}`,
+            fieldText(`a value ${place}`),
+          ),
           known,
         ),
       ];

@@ -1,4 +1,5 @@
 /** Numbers and values as text: what numerals mean, and values as messages show them. */
+import { exactJsonText } from "../schema/exact-json.js";
 
 const PLUS = 0x2b;
 const MINUS = 0x2d;
@@ -179,6 +180,21 @@ export function quoted(text: string): string {
   }
   return out + quote;
 }
+
+/** Characters of a value in the fields of an error. */
+const FIELD_CHARACTERS = 200;
+
+/** A value as a field of an error: as it is, cut when it is long. */
+export function fieldText(text: string): string {
+  if (text.length <= FIELD_CHARACTERS) return text;
+  // Not half of a character; and text of its own: a slice would hold the whole text in memory.
+  const start = text.slice(0, FIELD_CHARACTERS - 1).replace(/[\uD800-\uDBFF]$/, "");
+  return Buffer.from(`${start}…`).toString();
+}
+
+/** What a keyword of a schema states, as a field of an error. */
+export const statedText = (value: unknown): string =>
+  fieldText(typeof value === "string" ? value : exactJsonText(value));
 
 function escaped(character: string): string {
   const code = Number(character.codePointAt(0));
