@@ -102,7 +102,7 @@ describe("schema validate reports what is no error of a row", () => {
   });
 
   it("a file that cannot be read, in every form for programs", async () => {
-    for (const format of ["json", "ndjson", "sarif", "github"]) {
+    for (const format of ["json", "ndjson", "sarif", "github", "junit", "html"]) {
       const ended = await validate("a,b\n", AB, `none.csv --format ${format}`);
       expect(ended.status).toBe(1);
       expect(ended.stdout).toContain("none.csv");

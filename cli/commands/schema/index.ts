@@ -160,7 +160,7 @@ function addValidate(schema: ToolCommand): void {
     )
     .addOption(
       new Option("--format <format>", "how errors are written")
-        .choices(["table", "json", "ndjson", "sarif", "github"])
+        .choices(["table", "json", "ndjson", "sarif", "github", "junit", "html"])
         .default("table"),
     )
     .addOption(

@@ -7,7 +7,7 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ErrorKind, TableError, type TableSummary } from "../../../src/tabular/rules/check.js";
-import { centred, displayWidth, TextTable, textTable } from "../../terminal.js";
+import { centred, displayWidth, TextTable, textTable, visible } from "../../terminal.js";
 
 /** The number of characters kept in memory; further text goes to a temporary file. */
 const IN_MEMORY = 1 << 20;
@@ -213,16 +213,6 @@ const RED = "\u001b[31m";
 const YELLOW = "\u001b[33m";
 const GREEN = "\u001b[32m";
 const PLAIN = "\u001b[39m";
-
-/**
- * Names come from the schema and may hold control characters, which would move the cursor or break
- * the table.
- */
-const visible = (text: string): string =>
-  text.replace(
-    /\p{Cc}/gu,
-    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
-  );
 
 /** The common parts of the errors of one kind in the table. */
 interface KindCells {

@@ -22,10 +22,11 @@ import {
   TableReport,
   writeSummary,
 } from "./report.js";
+import { HtmlReport, JunitReport } from "./report-documents.js";
 
 export interface ValidateOptions extends Partial<TableLimits>, DialectOptions {
   schema: string;
-  format: "table" | "json" | "ndjson" | "sarif" | "github";
+  format: "table" | "json" | "ndjson" | "sarif" | "github" | "junit" | "html";
   maxErrors?: number;
   summary?: true;
   strict?: true;
@@ -199,6 +200,10 @@ async function openReport(
       return new SarifReport(output);
     case "github":
       return new GithubReport(output);
+    case "junit":
+      return new JunitReport(output);
+    case "html":
+      return new HtmlReport(output);
   }
 }
 
