@@ -247,7 +247,7 @@ export function endWithOutput(): void {
 }
 
 /** The exit status that programs use after Ctrl+C. */
-const INTERRUPTED = 130;
+export const INTERRUPTED = 130;
 
 /**
  * Handles Ctrl+C while a command runs: it ends the operation, and one line says how to continue.

@@ -62,6 +62,15 @@ function headerFinding(
 const isNumbered = (name: string, found: string): boolean =>
   name.startsWith(`${found}_`) && /^\d+$/.test(name.slice(found.length + 1));
 
+/** Takes the rows of a text as they are, with their line breaks. The bytes are valid during a call. */
+export interface RowSink {
+  /** The header, and lines above it that the schema skips. */
+  head(bytes: Buffer): void;
+  row(bytes: Buffer, conforms: boolean): void;
+  /** Called every few rows; the check waits for it. */
+  flush(): Promise<void>;
+}
+
 /** How a table is checked; every key has a default. */
 export interface CheckOptions extends TextOptions {
   /** Default `native`; a service must take `linear` for patterns it did not write. */
@@ -73,6 +82,8 @@ export interface CheckOptions extends TextOptions {
   limits?: Partial<TableLimits>;
   /** By foreign key of the schema, the values that it may have; others are not checked. */
   references?: ReadonlyMap<object, ReadonlySet<string>>;
+  /** Takes the rows of separated text; comments and blank lines at the end are no rows. */
+  rows?: RowSink;
   /** Called with what is no error of a row: another header, stray quotes. */
   onFinding?: (finding: TableFinding) => void;
   /** Called at intervals with the number of bytes of the source that were read. */
@@ -117,6 +128,7 @@ export function validateTable(
       limits.maxText === Infinity ? text : bounded(text, limits),
       schema.dialect,
       limits,
+      (line) => options.rows?.head(line),
     );
   });
 }
@@ -202,8 +214,12 @@ function runCheck(
     });
     const row = new Row();
     const gate: RowGate = new RowGate(schema.header, row, {
-      onRow: () => checker.check(row, gate.firstCount),
+      onRow: () => {
+        const conforms = checker.check(row, gate.firstCount);
+        options.rows?.row(row.raw, conforms);
+      },
       onHeader: (names) => {
+        options.rows?.head(row.raw);
         const finding = headerFinding(schema, names);
         if (finding) options.onFinding?.(finding);
       },
@@ -218,6 +234,7 @@ function runCheck(
       limits,
     });
     for await (const _ of feed(row, () => gate.pass(), guardFor(schema, patterns, state, limits))) {
+      await options.rows?.flush();
       const found = checker.take();
       if (found.length > 0) yield found;
       if (checker.full) break;
@@ -380,9 +397,12 @@ class RowChecker implements Report {
     this.#keys = compileKeys(schema, options.references, kind, options.limits);
   }
 
-  /** @param firstCount columns of the file's first row */
-  check(row: Row, firstCount: number): void {
-    if (this.full) return;
+  /**
+   * @param firstCount columns of the file's first row
+   * @returns whether the row conforms
+   */
+  check(row: Row, firstCount: number): boolean {
+    if (this.full) return false;
     this.#rows++;
     this.#row = row;
     const before = this.#errors;
@@ -393,7 +413,9 @@ class RowChecker implements Report {
         -1,
       );
     } else if (this.#convert(row)) this.#checkValues(row);
-    if (this.#errors > before) this.#rowsWithErrors++;
+    if (this.#errors === before) return true;
+    this.#rowsWithErrors++;
+    return false;
   }
 
   #convert(row: Row): boolean {

@@ -173,6 +173,12 @@ function addValidate(schema: ToolCommand): void {
       "--strict",
       "status 1 also for findings: another header, stray quotes, keywords without effect",
     )
+    .option(
+      "--valid-output <file>",
+      "write the rows that conform to it, as they are; .gz packs them",
+    )
+    .option("--invalid-output <file>", "the same with the rows that do not")
+    .option("--force", "overwrite output files that exist")
     .option("--strict-columns", "report rows whose number of columns differs from the first row")
     .addOption(encodingOption())
     .withOptions(dialectOptions())

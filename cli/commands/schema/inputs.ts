@@ -1,6 +1,6 @@
 /** What the commands around schemas read: schemas, and the data that is checked with them. */
 import { randomBytes } from "node:crypto";
-import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { TabularError } from "../../../src/tabular/limits.js";
@@ -100,13 +100,23 @@ export const exists = async (path: string): Promise<boolean> =>
     () => false,
   );
 
+/** A file that is written under another name. */
+export interface PendingFile {
+  file: FileHandle;
+  temporary: string;
+  /** Closes it and gives it its name. */
+  commit(): Promise<void>;
+  /** Closes and removes it. */
+  abandon(): Promise<void>;
+}
+
 /**
- * Writes a JSON document so that a reader sees the old file or the new one, never a part: to a
+ * Opens a file for writing so that a reader sees the old file or the new one, never a part: under a
  * temporary name in the same folder, then renamed.
  * @throws Failure
  */
-export async function writeDocument(path: string, document: unknown): Promise<void> {
-  await inFile(path, async () => {
+export async function pendingFile(path: string): Promise<PendingFile> {
+  return inFile(path, async () => {
     // Follow a symbolic link to its target: renaming would replace the link.
     const target = await realpath(path).catch(() => path);
     const before = await stat(target).catch(() => undefined);
@@ -120,16 +130,31 @@ export async function writeDocument(path: string, document: unknown): Promise<vo
         throw await writeFailure(target, error);
       },
     );
-    try {
-      try {
-        await file.writeFile(`${exactJsonText(document, 2)}\n`);
+    return {
+      file,
+      temporary,
+      async commit() {
         await file.sync();
-      } finally {
         await file.close();
-      }
-      await rename(temporary, target);
+        await rename(temporary, target);
+      },
+      async abandon() {
+        await file.close().catch(() => undefined);
+        await rm(temporary, { force: true });
+      },
+    };
+  });
+}
+
+/** Writes a JSON document as a whole or not at all. @throws Failure */
+export async function writeDocument(path: string, document: unknown): Promise<void> {
+  const pending = await pendingFile(path);
+  await inFile(path, async () => {
+    try {
+      await pending.file.writeFile(`${exactJsonText(document, 2)}\n`);
+      await pending.commit();
     } catch (error) {
-      await rm(temporary, { force: true });
+      await pending.abandon();
       throw error;
     }
   });
@@ -177,6 +202,14 @@ export interface ResultOptions {
   force?: true;
 }
 
+/** @throws Failure for a file that exists and may not be overwritten */
+export async function refuseExisting(output: string, force: true | undefined): Promise<void> {
+  if (force !== true && (await exists(output)))
+    throw new Failure(
+      `${output} exists already: choose another name, or add --force to overwrite it`,
+    );
+}
+
 /** Writes a document to standard output, or to a file whose name it then prints. @throws Failure */
 export async function writeResult(
   document: unknown,
@@ -187,10 +220,7 @@ export async function writeResult(
     process.stdout.write(`${exactJsonText(document, 2)}\n`);
     return;
   }
-  if (force !== true && (await exists(output)))
-    throw new Failure(
-      `${output} exists already: choose another name, or add --force to overwrite it`,
-    );
+  await refuseExisting(output, force);
   await writeDocument(output, document);
   process.stdout.write(`Wrote ${what}: ${output}\n`);
 }

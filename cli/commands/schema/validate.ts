@@ -1,4 +1,4 @@
-import { describedTables } from "./tables.js";
+import { describedTables, type Table } from "./tables.js";
 import type { TableLimits } from "../../../src/tabular/limits.js";
 import type { TableFinding } from "../../../src/tabular/reader/row.js";
 import type { TableSummary } from "../../../src/tabular/rules/check.js";
@@ -8,7 +8,7 @@ import {
   type TableCheck,
   validateTable,
 } from "../../../src/tabular/validate.js";
-import { failureLine, visible } from "../../terminal.js";
+import { Failure, failureLine, visible } from "../../terminal.js";
 import { dialectOf, type DialectOptions } from "./edit.js";
 import { type DataSource, namedFailure, openData, schemaFindings } from "./inputs.js";
 import {
@@ -22,9 +22,10 @@ import {
   TableReport,
   writeSummary,
 } from "./report.js";
+import type { RowFileOptions, RowFiles } from "./row-files.js";
 import { HtmlReport, JunitReport } from "./report-documents.js";
 
-export interface ValidateOptions extends Partial<TableLimits>, DialectOptions {
+export interface ValidateOptions extends Partial<TableLimits>, DialectOptions, RowFileOptions {
   schema: string;
   format: "table" | "json" | "ndjson" | "sarif" | "github" | "junit" | "html";
   maxErrors?: number;
@@ -37,6 +38,7 @@ export interface ValidateOptions extends Partial<TableLimits>, DialectOptions {
 
 interface CheckedOptions extends ValidateOptions {
   references: ReadonlyMap<object, ReadonlySet<string>>;
+  rows: RowFiles | undefined;
 }
 
 /** Files of at least this size get a progress bar on a terminal. */
@@ -58,6 +60,7 @@ export async function validateCommand(
     findings,
   } = await describedTables(options.schema, files);
   const several = tables.length > 1;
+  const rows = await openRows(options, tables);
   const report = await openReport(options, several);
   const inSchema = shared ? await schemaFindings(options.schema, shared) : [];
   for (const finding of [...findings, ...inSchema])
@@ -68,14 +71,16 @@ export async function validateCommand(
       const summary = await checkFile(
         file,
         schema,
-        { ...(encoding === undefined ? {} : { encoding }), ...options, references },
+        { ...(encoding === undefined ? {} : { encoding }), ...options, references, rows },
         report,
       );
+      await rows?.commit();
       if (summary.errors > 0) process.exitCode = 1;
       if (summary.stopped) note(`${file}: stopped after ${summary.errors} errors (--max-errors)`);
       if (options.summary === true && options.quiet !== true)
         await writeSummary(file, summary, options.format, several);
     } catch (error) {
+      await rows?.abandon();
       process.exitCode = 1;
       const failure = failureLine(error);
       await report.abandon(file === "-" ? "standard input" : file, failure);
@@ -83,6 +88,26 @@ export async function validateCommand(
     }
   }
   await report.finish();
+}
+
+/** @throws Failure for data whose rows cannot be written to files */
+async function openRows(
+  options: ValidateOptions,
+  [table, ...more]: readonly Table[],
+): Promise<RowFiles | undefined> {
+  const { validOutput, invalidOutput, maxErrors, schema } = options;
+  if ((validOutput ?? invalidOutput) === undefined) return undefined;
+  const refuse = (reason: string): never => {
+    throw new Failure(`--valid-output and --invalid-output ${reason}`);
+  };
+  if (!table || more.length > 0) return refuse("are for one data file");
+  if (maxErrors !== undefined) return refuse("need every row: leave out --max-errors");
+  const [{ isParquet }, { RowFiles }] = await Promise.all([
+    import("./parquet.js"),
+    import("./row-files.js"),
+  ]);
+  if (await isParquet(table.file)) return refuse("are for text; this is Parquet");
+  return RowFiles.open(options, [table.file, schema]);
 }
 
 /** Writes a finding on standard error and into the report; with `--strict` it decides the status. */
@@ -117,6 +142,7 @@ async function checkFile(
     const check = await startCheck(file, source, schema, {
       ...engineOptions(options),
       references: options.references,
+      ...(options.rows ? { rows: options.rows } : {}),
       onFinding: (finding) => void findings.push(finding),
       ...(progress ? { onProgress: progress.update } : {}),
     });

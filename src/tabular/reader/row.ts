@@ -32,6 +32,11 @@ export class Row {
   foreign: { column: number; byte: number; word?: string | undefined } | undefined;
   /** The first cell with text behind its closing quote; -1 for none. */
   stray = -1;
+  /** Where the bytes of the row are in the block, with its line break; the same for none. */
+  rawStart = 0;
+  rawEnd = 0;
+  /** The bytes of a blank line, which is a row only once another one follows. */
+  #blank: Buffer | undefined;
   /** The characters that {@link ESCAPED} and {@link RELAXED} cells were written with. */
   marks: { quote: string; escape: string | null } = { quote: '"', escape: null };
   #blockText: string | undefined;
@@ -55,6 +60,11 @@ export class Row {
     ends.set(this.ends);
     flags.set(this.flags);
     [this.starts, this.ends, this.flags] = [starts, ends, flags];
+  }
+
+  /** The row as it is in the text, with its line break; valid until the next row is read. */
+  get raw(): Buffer {
+    return this.#blank ?? this.bytes.subarray(this.rawStart, this.rawEnd);
   }
 
   /** A cell's text for looking at now; it may share memory with its block. */
@@ -107,12 +117,18 @@ export class Row {
     return this.count === 1 && this.starts[0] === this.ends[0] && this.flags[0] === 0;
   }
 
-  /** Makes this the row of a blank line. */
-  setBlank(): void {
+  /** Runs work while this is the row of a blank line, and is what it was afterwards. */
+  whileBlank(raw: Buffer, work: () => void): void {
+    const { count, line, flags, starts, ends } = this;
+    const [flag, start, end] = [flags[0]!, starts[0]!, ends[0]!];
+    this.#blank = raw;
     this.count = 1;
-    this.starts[0] = 0;
-    this.ends[0] = 0;
-    this.flags[0] = 0;
+    [flags[0], starts[0], ends[0]] = [0, 0, 0];
+    work();
+    this.#blank = undefined;
+    this.count = count;
+    this.line = line;
+    [flags[0], starts[0], ends[0]] = [flag, start, end];
   }
 }
 
@@ -229,6 +245,8 @@ export class RowGate {
   #headerPending: boolean;
   #blanks = 0;
   #blankLine = 0;
+  /** The first of the blank lines; it stands for the others. */
+  #blankRaw = EMPTY;
   /** Columns of the file's first row, header or not. */
   firstCount = -1;
 
@@ -265,7 +283,10 @@ export class RowGate {
       return;
     }
     if (row.isBlank) {
-      if (this.#blanks++ === 0) this.#blankLine = row.line;
+      if (this.#blanks++ === 0) {
+        this.#blankLine = row.line;
+        this.#blankRaw = Buffer.from(row.raw);
+      }
       return;
     }
     if (this.#blanks > 0) this.#passBlanks();
@@ -289,18 +310,14 @@ export class RowGate {
 
   #passBlanks(): void {
     const row = this.#row;
-    const { count, line, flags, starts, ends } = row;
-    const [flag, start, end] = [flags[0]!, starts[0]!, ends[0]!];
-    row.setBlank();
-    for (let index = 0; index < this.#blanks; index++) {
-      row.line = this.#blankLine === 0 ? 0 : this.#blankLine + index;
-      this.#handlers.onRow(row);
-      row.number++;
-    }
+    row.whileBlank(this.#blankRaw, () => {
+      for (let index = 0; index < this.#blanks; index++) {
+        row.line = this.#blankLine === 0 ? 0 : this.#blankLine + index;
+        this.#handlers.onRow(row);
+        row.number++;
+      }
+    });
     this.#blanks = 0;
-    row.count = count;
-    row.line = line;
-    [flags[0], starts[0], ends[0]] = [flag, start, end];
   }
 }
 

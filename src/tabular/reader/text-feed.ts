@@ -228,11 +228,15 @@ export function nextLine(bytes: Buffer, from: number, end: number, final: boolea
 /** Bytes read in one step. */
 const BLOCK = 64 << 10;
 
-/** Rows of separated text. */
+/**
+ * Rows of separated text.
+ * @param onSkipped called with each line above the table that is no row
+ */
 export function textFeed(
   source: AsyncIterable<Uint8Array>,
   dialect: Dialect,
   limits: TableLimits,
+  onSkipped?: (line: Buffer) => void,
 ): RowFeed {
   const scanner = new RowScanner(dialect, limits);
   return async function* (row, each, guard) {
@@ -252,7 +256,10 @@ export function textFeed(
         if (skipRows > 0 || scanner.isComment(buffer, from, used)) {
           const next = nextLine(buffer, from, used, final);
           if (next === INCOMPLETE) break;
-          if (skipRows > 0) skipRows--;
+          if (skipRows > 0) {
+            skipRows--;
+            onSkipped?.(buffer.subarray(from, next));
+          }
           row.line++;
           from = next;
           continue;
@@ -260,6 +267,8 @@ export function textFeed(
         const next = scanner.scan(row, from, used, final);
         if (next === INCOMPLETE) break;
         if (!isSound) row.findForeign();
+        row.rawStart = from;
+        row.rawEnd = next;
         each();
         row.line += 1 + scanner.innerLines;
         from = next;
