@@ -89,10 +89,13 @@ export function placesOf(program: Command): Place[] {
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** A script that a shell reads to complete the command line of the program. */
-export function completionScript(program: Command, shell: "bash" | "zsh"): string {
-  const name = program.name();
-  return (shell === "bash" ? bash : zsh)(name, placesOf(program));
+export function completionScript(program: Command, shell: Shell): string {
+  const scripts = { bash, zsh, fish };
+  return scripts[shell](program.name(), placesOf(program));
 }
+
+export const SHELLS = ["bash", "zsh", "fish"] as const;
+export type Shell = (typeof SHELLS)[number];
 
 /** Lines of a `case` on `$place`: the place that the commands typed so far lead to. */
 const steps = (places: readonly Place[]): string =>
@@ -171,5 +174,44 @@ ${cases(places, offer)}
   [[ "\${words[CURRENT]}" == -* ]] || _files
 }
 compdef _${name} ${name}
+`;
+}
+
+function fish(name: string, places: readonly Place[]): string {
+  const steps = places
+    .filter(({ path }) => path !== "")
+    .map(({ path }) => `      case ${quoted(path)}\n        set place ${quoted(path)}`);
+  const values = places.flatMap(({ path, values }) =>
+    values.map(({ flags, choices }) => {
+      const typed = flags.map((flag) => quoted(`${path} ${flag}`.trim())).join(" ");
+      const offer =
+        choices.length === 0
+          ? "__fish_complete_path (commandline -ct)"
+          : `printf '%s\\n' ${choices.map(quoted).join(" ")}`;
+      return `    case ${typed}\n      ${offer}\n      return`;
+    }),
+  );
+  const words = places.map(
+    ({ path, words, choices }) =>
+      `    case ${quoted(path)}\n      printf '%s\\n' ${[...choices, ...words].map(quoted).join(" ")}`,
+  );
+  return `# Completes ${name} in fish. Read it at the start: ${name} completion fish | source
+function __${name}
+  set -l typed (commandline -opc)
+  set -l place ''
+  for word in $typed[2..-1]
+    switch (string trim -- "$place $word")
+${steps.join("\n")}
+    end
+  end
+  switch (string trim -- "$place $typed[-1]")
+${values.join("\n")}
+  end
+  switch "$place"
+${words.join("\n")}
+  end
+  string match -q -- '-*' (commandline -ct); or __fish_complete_path (commandline -ct)
+end
+complete -c ${name} -f -a '(__${name})'
 `;
 }

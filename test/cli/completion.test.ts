@@ -6,7 +6,8 @@ import { useFolder } from "./terminal.js";
 
 const { run, write, path } = useFolder();
 const has = (shell: string): boolean => spawnSync(shell, ["-c", "true"]).status === 0;
-for (const shell of ["bash", "zsh"])
+const SHELLS = ["bash", "zsh", "fish"];
+for (const shell of SHELLS)
   if (!has(shell))
     process.stderr.write(
       `\n!! SKIPPED: the completion of ${shell} needs ${shell}; install it to run these tests.\n\n`,
@@ -14,24 +15,21 @@ for (const shell of ["bash", "zsh"])
 
 let scripts: Record<string, string>;
 beforeAll(async () => {
-  scripts = {
-    bash: (await run("completion bash")).stdout,
-    zsh: (await run("completion zsh")).stdout,
-  };
-  for (const shell of ["bash", "zsh"]) await write(`completion.${shell}`, scripts[shell]!);
+  scripts = {};
+  for (const shell of SHELLS) scripts[shell] = (await run(`completion ${shell}`)).stdout;
+  for (const shell of SHELLS) await write(`completion.${shell}`, scripts[shell]!);
 });
 
 describe("arkgraph completion", () => {
   it("supports the shells that it lists", async () => {
-    expect((await run("completion fish")).status).toBe(2);
+    expect((await run("completion tcsh")).status).toBe(2);
     expect((await run("completion")).status).toBe(2);
   });
 
   it("knows every command and option of the program", () => {
     const words = placesOf(buildProgram()).flatMap((place) => place.words);
     expect(words.length).toBeGreaterThan(100);
-    for (const word of words)
-      for (const shell of ["bash", "zsh"]) expect(scripts[shell]).toContain(word);
+    for (const word of words) for (const shell of SHELLS) expect(scripts[shell]).toContain(word);
   });
 });
 
@@ -115,5 +113,28 @@ describe.skipIf(!has("zsh"))("in zsh", () => {
         .filter((line) => line !== ""),
     ).toEqual(["PUBLISHED", "DRAFT", "EMBARGOED", "ARCHIVED"]);
     expect(complete("upload", "")).toContain("FILES");
+  });
+});
+
+describe.skipIf(!has("fish"))("in fish", () => {
+  it("offers commands, values and files", async () => {
+    await write("crate.zip", "");
+    /** What a press of Tab behind this line offers. */
+    const complete = (line: string): string[] =>
+      execFileSync("fish", ["--no-config", "-c", `source completion.fish; complete -C '${line}'`], {
+        cwd: path(),
+        encoding: "utf8",
+      })
+        .split("\n")
+        .filter((word) => word !== "")
+        .map((word) => word.split("\t")[0]!);
+    expect(complete("arkgraph up")).toEqual(["upload"]);
+    expect(complete("arkgraph schema va")).toEqual(["validate"]);
+    expect(complete("arkgraph schema add-property string --min")).toEqual(["--min-length"]);
+    expect(complete("arkgraph publish --status EM")).toEqual(["EMBARGOED"]);
+    expect(complete("arkgraph publish --status ")).toHaveLength(4);
+    expect(complete("arkgraph completion f")).toEqual(["fish"]);
+    expect(complete("arkgraph upload cra")).toEqual(["crate.zip"]);
+    expect(complete("arkgraph schema validate --data cra")).toEqual(["crate.zip"]);
   });
 });

@@ -1,6 +1,6 @@
 import { looksLikeArk } from "../../../src/identifiers/ark.js";
 import { Argument, Option, type Command } from "commander";
-import type { ToolCommand } from "../../tool-command.js";
+import { type Shell, SHELLS, type ToolCommand } from "../../tool-command.js";
 import { countValue, positiveValue } from "../schema/edit.js";
 
 /**
@@ -235,10 +235,10 @@ function addRecords(program: ToolCommand): void {
 export function addCompletion(program: ToolCommand): void {
   program
     .command("completion")
-    .description("print a script for bash or zsh that completes commands and options")
-    .addArgument(new Argument("<shell>", "the shell").choices(["bash", "zsh"]))
+    .description("print a script for bash, zsh or fish that completes commands and options")
+    .addArgument(new Argument("<shell>", "the shell").choices(SHELLS))
     .example("arkgraph completion bash > arkgraph-completion.bash")
-    .action(async (shell: "bash" | "zsh", _options: unknown, _command: Command) => {
+    .action(async (shell: Shell, _options: unknown, _command: Command) => {
       const { completionScript } = await import("../../tool-command.js");
       process.stdout.write(completionScript(program, shell));
     });
