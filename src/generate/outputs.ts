@@ -17,6 +17,7 @@ import {
   cratesPage,
   errorsPage,
   formatsPage,
+  manPage,
   scoringPage,
   settingsPage,
 } from "./pages.js";
@@ -79,6 +80,7 @@ export const OUTPUTS: readonly Output[] = [
   { file: "docs/errors.md", render: errorsPage },
   { file: "docs/scoring.md", render: scoringPage },
   { file: "docs/cli.md", render: cliPage },
+  { file: "man/arkgraph.1", render: manPage },
   { file: "docs/crates.md", render: cratesPage },
   { file: "docs/formats.md", render: formatsPage },
 ];

@@ -114,6 +114,74 @@ const commandTable = (head: string, rows: readonly (readonly [string, string])[]
         "",
       ];
 
+/** `man/arkgraph.1`: the same manual for `man`. */
+export async function manPage(): Promise<string> {
+  const program = buildProgram();
+  const template = await readFile(join(packageRoot, TEMPLATES, "cli.md"), "utf8");
+  const paragraph = (title: string): string =>
+    roff(new RegExp(`\\*\\*${title}\\.\\*\\* (.+)`).exec(template)![1]!.replaceAll("`", ""));
+  return `.TH ARKGRAPH 1
+.nh
+.ad l
+.SH NAME
+arkgraph \\- a registry of research objects
+.SH SYNOPSIS
+.B arkgraph
+.I command
+[options]
+.SH DESCRIPTION
+${roff(program.description())}
+.SH OPTIONS
+${manEntries(program).join("\n")}
+.SH COMMANDS
+${leavesOf(program).map(manSection).join("\n")}
+.SH EXIT STATUS
+${paragraph("Exit status")}
+.SH ENVIRONMENT
+${paragraph("Registry")}
+.SH FILES
+${paragraph("Files")}
+`;
+}
+
+/** The arguments and options of a command. */
+function manEntries(command: ToolCommand): string[] {
+  const help = command.createHelp();
+  return [
+    ...help
+      .visibleArguments(command)
+      .map((argument) => [argument.name(), help.argumentDescription(argument)] as const),
+    ...help
+      .visibleOptions(command)
+      .filter(({ long }) => long !== "--help")
+      .map((option) => [option.flags, help.optionDescription(option)] as const),
+  ].flatMap(([name, about]) => [".TP", `.B ${roff(name)}`, roff(about)]);
+}
+
+function manSection(command: ToolCommand): string {
+  return [
+    `.SS ${roff(command.createHelp().commandUsage(command))}`,
+    roff(sentence(command.description())),
+    ...manEntries(command),
+    ...command.examples.flatMap((line) => [".PP", ".EX", roff(line), ".EE"]),
+  ].join("\n");
+}
+
+/** Characters that man pages print as others, such as curly quotes, when they are not escaped. */
+const ROFF: Readonly<Record<string, string>> = {
+  "\\": "\\e",
+  "-": "\\-",
+  '"': "\\(dq",
+  "'": "\\(aq",
+  "`": "\\(ga",
+  "^": "\\(ha",
+  "~": "\\(ti",
+};
+
+/** Text in the language of man pages, where a dot at the start of a line begins a command. */
+const roff = (text: string): string =>
+  text.replace(/[-\\"'`^~]/g, (character) => ROFF[character]!).replace(/^\./gm, "\\&.");
+
 const findingTable = (severity: "REQUIRED" | "RECOMMENDED"): string =>
   Object.entries(FINDING_CODES)
     .filter(([code, entry]) => entry.severity === severity && code !== "MORE_FINDINGS")
