@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { parseArk } from "../../../src/identifiers/ark.js";
 import type { ImportedTable } from "../../../src/tabular/interchange/exchange.js";
@@ -16,7 +15,14 @@ import { arkPath, givenArk, openRegistry, Refusal, type ServerOption } from "../
 import { Failure, visible } from "../../terminal.js";
 import { whoIs } from "../registry/session.js";
 import { newSchemaArk } from "./edit.js";
-import { inFile, loadSchema, type ResultOptions, readSchemaFile, writeResult } from "./inputs.js";
+import {
+  inFile,
+  loadSchema,
+  type ResultOptions,
+  readDocumentFile,
+  readSchemaFile,
+  writeResult,
+} from "./inputs.js";
 
 type OtherFormat = "csvw" | "frictionless";
 
@@ -63,7 +69,7 @@ export async function importSchema(
     process.stderr.write(`arkgraph: ${path}: ${visible(sentence)}\n`);
   };
   const document = await inFile(path, async () => {
-    const text = await readFile(path, "utf8");
+    const text = (await readDocumentFile(path)).toString();
     const found =
       options.from === "csvw"
         ? fromCsvw(parse(path, text), note)

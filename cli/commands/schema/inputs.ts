@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { TabularError } from "../../../src/tabular/limits.js";
 import { loadFormats } from "../../../src/tabular/rules/environment.js";
@@ -15,6 +16,27 @@ import {
 import { Failure, writeFailure } from "../../terminal.js";
 
 const ARK = /(?:^|\/)ark:?\/?\d{5}/i;
+
+/** The path that stands for standard input. */
+export const STDIN = "-";
+
+let fromStdin: Promise<Buffer> | undefined;
+
+/** The bytes of a schema file; those of standard input are the same each time. */
+export async function readDocumentFile(path: string): Promise<Buffer> {
+  if (path !== STDIN) return readFile(path);
+  return (fromStdin ??= buffer(process.stdin));
+}
+
+/** Whether a path can be read as often as needed: not an ARK, and not a pipe. */
+export const canReread = async (path: string): Promise<boolean> =>
+  path === STDIN || ((await exists(path)) && (await stat(path)).isFile());
+
+/** @throws Failure where standard input is asked for more than once */
+export function refuseSharedInput(paths: readonly (string | undefined)[]): void {
+  if (paths.filter((path) => path === STDIN).length > 1)
+    throw new Failure("standard input can be only one of the files: give the others by name");
+}
 
 /** Reads a schema from a file, or a packaged one by its ARK. @throws Failure */
 export async function loadSchema(given: string): Promise<TableSchema> {
@@ -33,7 +55,7 @@ export async function loadSchema(given: string): Promise<TableSchema> {
 
 /** Reads a schema file. @throws Failure that names the file and the place in it */
 export async function readSchemaFile(path: string): Promise<TableSchema> {
-  return inFile(path, async () => parseSchemaText(await readFile(path, "utf8")));
+  return inFile(path, async () => parseSchemaText((await readDocumentFile(path)).toString()));
 }
 
 /**
@@ -47,7 +69,7 @@ export async function schemaFindings(
   path: string,
   { document }: TableSchema,
 ): Promise<{ code: string; message: string }[]> {
-  if (!(await exists(path))) return [];
+  if (path !== STDIN && !(await exists(path))) return [];
   return [
     ...inspectSchema(document, undefined, new Set((await loadFormats()).keys())),
     ...(await duplicateKeys(path)),
@@ -59,10 +81,9 @@ const MAX_DEPTH = 200;
 
 /** Keys that occur twice in one object of a schema file: the first of two values is lost. */
 export async function duplicateKeys(path: string): Promise<SchemaRemark[]> {
-  // A pipe can be read only once.
-  if (!(await stat(path)).isFile()) return [];
+  if (!(await canReread(path))) return [];
   const { parseStrictJson } = await import("../../../src/model/json/read.js");
-  return parseStrictJson(await readFile(path), { maxDepth: MAX_DEPTH })
+  return parseStrictJson(await readDocumentFile(path), { maxDepth: MAX_DEPTH })
     .problems.filter(({ code }) => code === "duplicate_key")
     .map(({ pointer, line }) => ({
       code: "KEY_DUPLICATE",
@@ -237,7 +258,7 @@ export interface DataSource {
 
 /** Opens a data file; `-` is standard input. @throws Failure, at once when there is no such file */
 export async function openData(path: string): Promise<DataSource> {
-  if (path === "-") return { name: "standard input", size: undefined, bytes: process.stdin };
+  if (path === STDIN) return { name: "standard input", size: undefined, bytes: process.stdin };
   const about = await inFile(path, () => stat(path));
   if (about.isDirectory()) throw new Failure(`${path}: it is a folder, not a file`);
   return { name: path, size: about.isFile() ? about.size : undefined, bytes: fileParts(path) };

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { parseArk } from "../../../src/identifiers/ark.js";
 import { inferTable } from "../../../src/tabular/infer.js";
@@ -24,6 +23,8 @@ import {
   inFile,
   loadSchema,
   openData,
+  readDocumentFile,
+  refuseSharedInput,
   type ResultOptions,
   writeResult,
 } from "./inputs.js";
@@ -34,6 +35,7 @@ import { columnsOfParquet, isParquet, propertiesOfParquet } from "./parquet.js";
  * @throws Failure
  */
 export async function checkSchema(path: string, { data }: { data?: string }): Promise<void> {
+  refuseSharedInput([path, data]);
   const document = await readDocument(path);
   const ofParquet = data !== undefined && (await isParquet(data));
   const columns =
@@ -47,7 +49,7 @@ export async function checkSchema(path: string, { data }: { data?: string }): Pr
     ...inspectSchema(document, columns, new Set((await loadFormats()).keys())).filter(
       ({ code }) => !(ofParquet && code === "NO_SEPARATOR"),
     ),
-    ...((await exists(path)) ? await duplicateKeys(path) : []),
+    ...(await duplicateKeys(path)),
   ];
   for (const { level, message } of remarks) process.stdout.write(`${level}: ${message}\n`);
   if (remarks.some(({ level }) => level === "error")) process.exitCode = 1;
@@ -56,7 +58,7 @@ export async function checkSchema(path: string, { data }: { data?: string }): Pr
 
 async function readDocument(path: string): Promise<unknown> {
   if (/^ark(?::|\d)/i.test(path) && !(await exists(path))) return (await loadSchema(path)).document;
-  const text = await inFile(path, () => readFile(path, "utf8"));
+  const text = (await inFile(path, () => readDocumentFile(path))).toString();
   try {
     return parseExactJson(text.replace(/^\uFEFF/, ""));
   } catch (cause) {
@@ -194,6 +196,7 @@ export async function diffCommand(
   after: string,
   { format }: { format: "text" | "json" },
 ): Promise<void> {
+  refuseSharedInput([before, after]);
   const changes = diffSchemas(await loadSchema(before), await loadSchema(after));
   const breaks = changes.some((change) => change.breaks);
   if (breaks) process.exitCode = 1;

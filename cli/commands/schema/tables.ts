@@ -1,5 +1,4 @@
 /** The tables that a schema file is about: those that it names, or the data that are given. */
-import { readFile, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, normalize } from "node:path";
 import { fromCsvw } from "../../../src/tabular/interchange/csvw.js";
 import {
@@ -13,7 +12,15 @@ import { readSchema, type TableSchema } from "../../../src/tabular/schema/table-
 import { readKeyValues } from "../../../src/tabular/validate.js";
 import { Failure } from "../../terminal.js";
 import { importedDocument } from "./exchange.js";
-import { exists, inFile, loadSchema, openData } from "./inputs.js";
+import {
+  canReread,
+  exists,
+  inFile,
+  loadSchema,
+  openData,
+  readDocumentFile,
+  refuseSharedInput,
+} from "./inputs.js";
 import { isParquet } from "./parquet.js";
 
 /** A file and the schema for it. */
@@ -49,6 +56,7 @@ type Finding = Described["findings"][number];
  * @throws Failure
  */
 export async function describedTables(path: string, files: readonly string[]): Promise<Described> {
+  refuseSharedInput([path, ...files]);
   const findings: Finding[] = [];
   const all = await packageTables(
     path,
@@ -78,10 +86,11 @@ export const isPackage = async (path: string): Promise<boolean> =>
   (await packageDocument(path)) !== undefined;
 
 async function packageDocument(path: string): Promise<Json | undefined> {
-  // A pipe can be read only once, and an ARK is no file.
-  if (!(await exists(path)) || !(await stat(path)).isFile()) return undefined;
+  if (!(await canReread(path))) return undefined;
   try {
-    const document = parseExactJson((await readFile(path, "utf8")).replace(/^\uFEFF/, ""));
+    const document = parseExactJson(
+      (await readDocumentFile(path)).toString().replace(/^\uFEFF/, ""),
+    );
     return isJsonObject(document) && (isDataPackage(document) || isCsvw(document))
       ? document
       : undefined;
