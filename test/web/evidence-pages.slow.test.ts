@@ -2,16 +2,18 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { CHROMIUM, launch, watchedPage } from "../support/chromium.js";
+import type { User } from "../support/registry-client.js";
 import { RegistryProcess } from "../support/registry-process.js";
 
 describe.skipIf(!CHROMIUM)("the pages of evidence, in a browser", () => {
   let registry: RegistryProcess;
   let browser: Browser;
   let crate: string;
+  let ada: User;
   beforeAll(async () => {
     registry = await RegistryProcess.start();
     browser = await launch();
-    const ada = await registry.user("Ada");
+    ada = await registry.user("Ada");
     const taken = await registry.take(await buildDemoCrate(), ada.token);
     crate = taken.rocrateIdentifier!;
   }, 60_000);
@@ -225,6 +227,13 @@ describe.skipIf(!CHROMIUM)("the pages of evidence, in a browser", () => {
   });
 
   test("three clicks lead from the front page to the picture of what a result was made from", async () => {
+    // The front page shows what is public.
+    const published = await registry.ask("/publish", {
+      method: "PUT",
+      token: ada.token,
+      body: { "@id": crate, publicationStatus: "PUBLISHED" },
+    });
+    expect(published.status, published.text).toBe(200);
     const { page } = await watchedPage(browser, registry.url, { javaScriptEnabled: false });
     await page.goto(registry.url);
     await page.click("main .cards a:has-text('Cells from images to clusters')");

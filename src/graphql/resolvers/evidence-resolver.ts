@@ -827,7 +827,7 @@ function shownEdges(edges: readonly ShownEdge[], context: Context): EvidenceLink
     if (!reader) context.budget.spend(edges.length);
     return (reader ??= fieldsStatedBy(
       edges.flatMap(({ statedBy }) => statedBy.flatMap(({ record }) => record ?? [])),
-      context.deps.records,
+      context.deps,
     ));
   };
   return edges.map((edge) => ({

@@ -333,7 +333,7 @@ async function reported(
   );
   const fieldsOf = await fieldsStatedBy(
     edges.map(({ graph }) => graph),
-    deps.records,
+    deps,
   );
   const described = await describe(ask, nodes, assertions);
   for (const record of records)

@@ -43,9 +43,9 @@ const STATEMENT = /^<([^>]*)> <([^>]*)> <([^>]*)> <[^>]*> \.$/;
  */
 export async function fieldsStatedBy(
   arks: readonly string[],
-  records: Pick<RecordStore, "findMany">,
+  deps: { records: Pick<RecordStore, "findMany"> },
 ): Promise<(edge: Edge) => (string | null)[]> {
-  const claims = await statedIn([...new Set(arks)], records);
+  const claims = await statedIn([...new Set(arks)], deps.records);
   return ({ subject, name, object, graph }) => {
     const fields = claims.get(graph)?.get(`${name} ${comparable(object)}`) ?? [];
     const exact = fields.filter(
@@ -167,7 +167,7 @@ async function readNodes(
       if (!request.statements) return claimed;
       const fieldsOf = await fieldsStatedBy(
         claimed.map(({ edge }) => edge.graph),
-        deps.records,
+        deps,
       );
       return claimed.map(({ edge, claim }) => ({
         edge,
