@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { ServiceError } from "../../../../errors.js";
+import { arkKey } from "../../../../identifiers/ark.js";
 import type { Commit, Committed, CommittedRecord, RecordWrite } from "../../port.js";
 import { checkFence, FenceLost, takesTooLong } from "../../refusals.js";
 import type { Submission } from "../../port/submissions.js";
@@ -32,84 +33,137 @@ const SAVE = statement("UPDATE counter SET sequence = $1, record = $2, object = 
 /** Records that are decided in one iteration of the event loop. */
 const MAX_RECORDS_PER_TURN = 1000;
 
-/** What a commit needs beside the rows of the database. */
-export interface Context {
-  prepared: PreparedStates;
-  vias: Preparation["vias"];
-  /** The numbers given out so far; they are counted on here. */
-  counters: Counters;
-  /** Whether the commit has blocked others for as long as it may. */
-  isLate(): boolean;
+/** Keys of the records that a commit writes, and of those that decide about it. */
+interface Keys {
+  written: readonly string[];
+  read: readonly string[];
 }
 
 /**
- * Reads what a commit concerns, decides it, and writes it. No other writer changes records
- * meanwhile.
- * @throws the refusal: the caller undoes what was written
+ * Keys of a commit of which all refusals are decided from rows that were read; `undefined` for
+ * another one, which has a transaction to itself.
  */
-export async function applyCommit(
-  sending: Sending,
-  commit: Commit,
-  { prepared, vias, counters, isLate }: Context,
-): Promise<Committed> {
-  const [loaded] = await Promise.all([
-    loadRecords(sending, commit),
-    checkSubmission(sending, commit),
-  ]);
-  const newestObject = counters.object;
-  const { at, by, unheld = [], records: writes } = commit;
-  const step: Step = { sequence: counters.sequence + 1, at, by, changed: new Set() };
-  const records = new RecordWrites(step, loaded, prepared);
-  const links = new LinkWrites(step.sequence, vias);
-  const objects = new ObjectWrites();
+function sharedKeys(commit: Commit): Keys | undefined {
+  const { account, submission, uses, within, records, unheld = [] } = commit;
+  const isPlain = records.every((write) => write.op !== "delete" && !("dropObjects" in write));
+  if (account || submission || uses || within !== undefined || !isPlain) return undefined;
+  const owners = records.flatMap((write) => ("owner" in write && write.owner ? [write.owner] : []));
+  return {
+    written: records.map((write) => (write.op === "create" ? write.key : arkKey(write.ark))),
+    read: [...owners.map(arkKey), ...unheld],
+  };
+}
 
-  records.checkUnheld(unheld);
-  const stating: [record: Held, write: RecordWrite][] = [];
-  const done = new Map<RecordWrite, CommittedRecord>();
-  for (const [index, write] of inOrder(writes).entries()) {
-    if (index % MAX_RECORDS_PER_TURN === MAX_RECORDS_PER_TURN - 1) await turn();
-    if (isLate()) throw takesTooLong();
-    const { held, waiting } =
-      write.op === "create"
-        ? records.create(write, ++counters.record)
-        : { held: records.change(write), waiting: undefined };
-    const { ark, revision } = held.row;
-    const newestBacklink = waiting === undefined ? {} : { newestBacklink: waiting };
-    done.set(write, { ark, revision, ...newestBacklink });
-    if (write.op === "publish" || (write.op === "replace" && revision === write.ifRevision))
-      continue;
-    objects.apply(held.row, write, () => ++counters.object);
-    stating.push([held, write]);
+/** The commits that go into one transaction. */
+export class Batch {
+  readonly #written = new Set<string>();
+  readonly #read = new Set<string>();
+
+  /**
+   * Whether none of the commits so far writes what this one reads or writes, nor the other way
+   * round; it then belongs to them. A link to a record is neither.
+   */
+  admits(commit: Commit): boolean {
+    const keys = sharedKeys(commit);
+    if (
+      !keys ||
+      keys.written.some((key) => this.#written.has(key) || this.#read.has(key)) ||
+      keys.read.some((key) => this.#written.has(key))
+    )
+      return false;
+    for (const key of keys.written) this.#written.add(key);
+    for (const key of keys.read) this.#read.add(key);
+    return true;
   }
-  // After all records, so that a link finds its target whichever of the two comes first.
-  for (const [held, write] of stating) links.restate(held, write);
+}
 
-  await records.write(sending, links.touched);
-  await links.write(sending);
-  await objects.write(sending);
-  // A number is used only by commits that changed records, so that none is missing from the log.
-  if (step.changed.size > 0) counters.sequence = step.sequence;
-  await sending.rows(
-    LOG,
-    [...step.changed].map((id) => [step.sequence, id]),
-  );
-  await writeRest(sending, commit, newestObject);
-  await sending.rows(
-    LOG,
-    (await links.project(sending, records.arrived)).map((id) => [step.sequence, id]),
-  );
-  await sending.settle();
-  return { sequence: counters.sequence, records: writes.map((write) => done.get(write)!) };
+/** Those of several commits that are refused: nothing is stored, and the others may be done. */
+export class Refused extends Error {
+  constructor(readonly reasons: ReadonlyMap<Commit, unknown>) {
+    super("some of the commits are refused");
+  }
 }
 
 export const isRefusal = (error: unknown): boolean =>
   error instanceof ServiceError || error instanceof FenceLost;
 
-export async function saveCounters(
+/**
+ * Reads what commits concern, decides each, and writes them together. No other writer changes
+ * records meanwhile.
+ *
+ * @param commits one, or those of a {@link Batch}
+ * @param locked the numbers given out so far, once the transaction has the lock of `counter`; they
+ * are counted on here
+ * @param isLate whether the commit has blocked others for as long as it may
+ * @throws the refusal of a single commit; {@link Refused} for several
+ */
+export async function applyCommits(
   sending: Sending,
-  { sequence, record, object }: Counters,
-): Promise<void> {
-  await sending.send(SAVE, [sequence, record, object]);
+  commits: readonly Commit[],
+  { prepared, vias }: { prepared: PreparedStates; vias: Preparation["vias"] },
+  locked: Promise<Counters>,
+  isLate: () => boolean,
+): Promise<Committed[]> {
+  // All is asked at once: the answers come with that of the lock.
+  const [counters, loaded] = await Promise.all([
+    locked,
+    loadRecords(sending, commits),
+    ...commits.map((commit) => checkSubmission(sending, commit)),
+  ]);
+  const newestObject = counters.object;
+  const records = new RecordWrites(loaded, prepared);
+  const links = new LinkWrites(vias);
+  const objects = new ObjectWrites();
+  const log: [sequence: number, record: number][] = [];
+
+  const decide = async ({ at, by, unheld = [], records: writes }: Commit): Promise<Committed> => {
+    const step: Step = { sequence: counters.sequence + 1, at, by, changed: new Set() };
+    records.checkUnheld(unheld);
+    const stating: [record: Held, write: RecordWrite][] = [];
+    const done = new Map<RecordWrite, CommittedRecord>();
+    for (const [index, write] of inOrder(writes).entries()) {
+      if (index % MAX_RECORDS_PER_TURN === MAX_RECORDS_PER_TURN - 1) await turn();
+      if (isLate()) throw takesTooLong();
+      const { held, waiting } =
+        write.op === "create"
+          ? records.create(step, write, ++counters.record, links.touched)
+          : { held: records.change(step, write), waiting: undefined };
+      const { ark, revision } = held.row;
+      const newestBacklink = waiting === undefined ? {} : { newestBacklink: waiting };
+      done.set(write, { ark, revision, ...newestBacklink });
+      if (write.op === "publish" || (write.op === "replace" && revision === write.ifRevision))
+        continue;
+      objects.apply(held.row, write, () => ++counters.object);
+      stating.push([held, write]);
+    }
+    // After all records, so that a link finds its target whichever of the two comes first.
+    for (const [held, write] of stating) links.restate(step, held, write);
+    // A number is used only by commits that changed records, so that none is missing from the log.
+    if (step.changed.size > 0) counters.sequence = step.sequence;
+    for (const id of step.changed) log.push([step.sequence, id]);
+    return { sequence: counters.sequence, records: writes.map((write) => done.get(write)!) };
+  };
+
+  const results: Committed[] = [];
+  const refused = new Map<Commit, unknown>();
+  for (const commit of commits) {
+    try {
+      results.push(await decide(commit));
+    } catch (error) {
+      if (commits.length === 1 || !isRefusal(error)) throw error;
+      refused.set(commit, error);
+    }
+  }
+  if (refused.size > 0) throw new Refused(refused);
+
+  await records.write(sending, links.touched);
+  await links.write(sending);
+  await objects.write(sending);
+  await sending.rows(LOG, log);
+  void sending.send(SAVE, [counters.sequence, counters.record, counters.object]);
+  for (const commit of commits) await writeRest(sending, commit, newestObject);
+  await sending.rows(LOG, await links.project(sending, records.arrived));
+  return results;
 }
 
 async function checkSubmission(sending: Sending, { submission }: Commit): Promise<void> {
@@ -119,7 +173,7 @@ async function checkSubmission(sending: Sending, { submission }: Commit): Promis
   checkFence(now as Pick<Submission, "status" | "attempt" | "cancelled"> | undefined, submission);
 }
 
-/** What a commit has beside records. */
+/** What a commit has beside records; there is nothing to do for one of several. */
 async function writeRest(sending: Sending, commit: Commit, newestObject: number): Promise<void> {
   const { records, uses, account, submission, at } = commit;
   const dropping = records.filter((write) => "dropObjects" in write && write.dropObjects);

@@ -4,7 +4,7 @@ import { packQuads, unpackLinks, unpackQuads } from "../../codecs.js";
 import type { RecordWrite } from "../../port.js";
 import { restate, type StatedLink } from "../../rows.js";
 import { type Sending, statement } from "../statement.js";
-import type { Held, RecordRow } from "./records.js";
+import type { Held, RecordRow, Step } from "./records.js";
 import { viaOf } from "./states.js";
 
 const DROP = statement(
@@ -17,8 +17,9 @@ const PUT =
     ON CONFLICT (source, position) DO UPDATE SET via = excluded.via, target = excluded.target,
     target_key = excluded.target_key, sequence = excluded.sequence`);
 const TOUCH = statement(
-  `UPDATE record SET newest_backlink = $2 FROM unnest($1::text[]) AS v (key)
-    WHERE record.key = v.key AND record.newest_backlink < $2`,
+  `UPDATE record SET newest_backlink = v.sequence
+    FROM unnest($1::text[], $2::bigint[]) AS v (key, sequence)
+    WHERE record.key = v.key AND record.newest_backlink < v.sequence`,
 );
 
 const PROJECT = statement("UPDATE state SET projected = $2 WHERE id = $1");
@@ -34,11 +35,12 @@ const MISSPELT = statement<[target: string]>(
  * Sources of links to records that have just come, where the link is spelled otherwise or the key
  * has several owners.
  */
-const WAITING = statement<[source: number]>(
-  `SELECT DISTINCT l.source FROM unnest($1::text[], $2::text[]) AS v (key, ark)
-    JOIN link AS l ON l.target_key = v.key
-    WHERE l.target <> v.ark OR EXISTS (SELECT 1 FROM record WHERE key = v.key AND ark <> v.ark)`,
-);
+const WAITING = statement<
+  [source: number, sequence: number]
+>(`SELECT l.source, max(v.sequence) FROM unnest($1::text[], $2::text[], $3::bigint[]) AS
+    v (key, ark, sequence) JOIN link AS l ON l.target_key = v.key
+    WHERE l.target <> v.ark OR EXISTS (SELECT 1 FROM record WHERE key = v.key AND ark <> v.ark)
+    GROUP BY l.source`);
 const GRAPHS = statement<
   [record: number, state: number, quads: Uint8Array, projected: Uint8Array | null]
 >(
@@ -57,22 +59,17 @@ const SOURCES_PER_STATEMENT = 500;
 
 /** Links of records, and the graph as seen by the index. */
 export class LinkWrites {
-  /** Keys that get a link, or lose one. */
-  readonly touched = new Set<string>();
+  /** Key → number of the newest commit that gave it a link, or took one. */
+  readonly touched = new Map<string, number>();
   /** Links before, of records that state others now. */
   readonly #before = new Map<Held, readonly StatedLink[]>();
   /** Records with a new state. */
   readonly #restated = new Map<number, Held>();
 
-  readonly #sequence: number;
   readonly #vias: ReadonlyMap<string, number>;
 
-  /**
-   * @param sequence of the commit
-   * @param vias numbers of pairs of kind and predicate
-   */
-  constructor(sequence: number, vias: ReadonlyMap<string, number>) {
-    this.#sequence = sequence;
+  /** @param vias numbers of pairs of kind and predicate */
+  constructor(vias: ReadonlyMap<string, number>) {
     this.#vias = vias;
   }
 
@@ -80,7 +77,7 @@ export class LinkWrites {
    * After all records of the commit, so that a link finds its target whichever of the two comes
    * first.
    */
-  restate(held: Held, write: RecordWrite): void {
+  restate({ sequence }: Step, held: Held, write: RecordWrite): void {
     const { id, key, kind } = held.row;
     const links = "links" in write ? unpackLinks(write.links) : [];
     const now = links.map(({ predicate, target, targetKey }) => ({
@@ -89,8 +86,8 @@ export class LinkWrites {
       targetKey,
     }));
     if (!this.#before.has(held)) this.#before.set(held, held.links);
-    held.links = restate(held.links, now, this.#sequence, (targetKey) => {
-      if (targetKey !== key) this.touched.add(targetKey);
+    held.links = restate(held.links, now, sequence, (targetKey) => {
+      if (targetKey !== key) this.touched.set(targetKey, sequence);
     });
     if ("quads" in write) this.#restated.set(id, held);
   }
@@ -107,7 +104,7 @@ export class LinkWrites {
     }
     await sending.rows(DROP, dropped);
     await sending.rows(PUT, put);
-    if (this.touched.size > 0) void sending.send(TOUCH, [[...this.touched], this.#sequence]);
+    await sending.rows(TOUCH, [...this.touched]);
   }
 
   /**
@@ -116,21 +113,26 @@ export class LinkWrites {
    * first. Run when all else is written.
    *
    * @param arrived new records that links of earlier commits had waited for
-   * @returns records that this commit does not write, whose graph it changed
+   * @returns records that these commits do not write, whose graph one of them changed
    */
-  async project(sending: Sending, arrived: readonly RecordRow[]): Promise<number[]> {
+  async project(
+    sending: Sending,
+    arrived: readonly { row: RecordRow; sequence: number }[],
+  ): Promise<[sequence: number, record: number][]> {
     const waiting =
       arrived.length === 0
         ? []
         : await sending.send(WAITING, [
-            arrived.map(({ key }) => key),
-            arrived.map(({ ark }) => ark),
+            arrived.map(({ row }) => row.key),
+            arrived.map(({ row }) => row.ark),
+            arrived.map(({ sequence }) => sequence),
           ]);
-    const others = waiting.flat().filter((source) => !this.#restated.has(source));
+    const others = new Map(waiting.filter(([source]) => !this.#restated.has(source)));
     for (const some of chunksOf(await this.#misspelling(sending))) await spell(sending, some);
-    const changed: number[][] = [];
-    for (const some of chunksOf(others)) changed.push(await spell(sending, some));
-    return changed.flat();
+    const changed: [sequence: number, record: number][] = [];
+    for (const some of chunksOf([...others.keys()]))
+      for (const id of await spell(sending, some)) changed.push([others.get(id)!, id]);
+    return changed;
   }
 
   /** Records with a new state that links to a target by another spelling than its own. */

@@ -15,11 +15,11 @@ import {
 import type { StatedLink } from "../../rows.js";
 import { fold, indexable, shortWord, sortedName } from "../../text.js";
 import { type Sending, statement } from "../statement.js";
-import { DROP_STATES, DROP_TEXTS, type PreparedStates } from "./states.js";
+import type { PreparedStates } from "./states.js";
 
-/** A commit while it is decided. */
+/** One commit while it is decided. */
 export interface Step {
-  /** Its number, if it changes records. */
+  /** Number of the commit, if it changes records. */
   readonly sequence: number;
   readonly at: number;
   readonly by: string | null;
@@ -106,6 +106,8 @@ const ADD_REVISIONS = statement(
     FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[],
     $7::bigint[])`,
 );
+const DROP_STATES = statement("DELETE FROM state WHERE id = ANY($1::bigint[])");
+const DROP_TEXTS = statement("DELETE FROM text WHERE state = ANY($1::bigint[])");
 const DROP_KEYWORDS = statement("DELETE FROM keyword WHERE record = ANY($1::bigint[])");
 const ADD_KEYWORDS = statement(
   `INSERT INTO keyword (word, record, kind) SELECT *
@@ -119,20 +121,19 @@ const TALLY = statement(
 
 type Write<Op extends RecordWrite["op"]> = Extract<RecordWrite, { op: Op }>;
 
-/** The rows that a commit concerns, as they were before it. */
+/** The rows that commits concern, as they were before them. */
 interface Loaded {
   records: readonly Held[];
   /** Key of a record that is new → newest of the links that wait for it. */
   waiting: ReadonlyMap<string, number>;
 }
 
-export async function loadRecords(
-  sending: Sending,
-  { records: writes, unheld = [] }: Commit,
-): Promise<Loaded> {
+export async function loadRecords(sending: Sending, commits: readonly Commit[]): Promise<Loaded> {
+  const writes = commits.flatMap(({ records }) => records);
   const created = writes.flatMap((write) => (write.op === "create" ? [write.key] : []));
   const existing = writes.flatMap(({ op, ark }) => (op === "create" ? [] : [ark]));
   const owners = writes.flatMap((write) => ("owner" in write && write.owner ? [write.owner] : []));
+  const unheld = commits.flatMap(({ unheld: keys = [] }) => keys);
   const keys = [...created, ...existing.map(arkKey), ...owners.map(arkKey), ...unheld];
   const [rows, stated, waiting] = await Promise.all([
     sending.ask(BY_KEY, keys),
@@ -154,7 +155,7 @@ export async function loadRecords(
 /** Rows of records, their revisions, keywords and texts. */
 export class RecordWrites {
   /** New records that links of earlier commits had waited for. */
-  readonly arrived: RecordRow[] = [];
+  readonly arrived: { row: RecordRow; sequence: number }[] = [];
   readonly #byArk = new Map<string, Held>();
   readonly #byKey = new Map<string, Held[]>();
   readonly #changed = new Set<Held>();
@@ -163,12 +164,10 @@ export class RecordWrites {
   /** Kind → how many live records more there are. */
   readonly #tally = new Map<string, number>();
 
-  readonly #step: Step;
   readonly #waiting: Loaded["waiting"];
   readonly #prepared: PreparedStates;
 
-  constructor(step: Step, { records, waiting }: Loaded, prepared: PreparedStates) {
-    this.#step = step;
+  constructor({ records, waiting }: Loaded, prepared: PreparedStates) {
     this.#waiting = waiting;
     this.#prepared = prepared;
     for (const held of records) this.#hold(held);
@@ -182,8 +181,16 @@ export class RecordWrites {
     }
   }
 
-  /** @returns the record, and the newest link of an earlier commit that waited for it */
-  create(write: Write<"create">, id: number): { held: Held; waiting: number | undefined } {
+  /**
+   * @param touched newest link to each key, of commits before this one that are not stored yet
+   * @returns the record, and the newest link of an earlier commit that waited for it
+   */
+  create(
+    step: Step,
+    write: Write<"create">,
+    id: number,
+    touched: ReadonlyMap<string, number>,
+  ): { held: Held; waiting: number | undefined } {
     const holders = this.#holdersOf(write.key).map(({ row }) => row);
     const holder =
       holders.find(({ ark }) => ark === write.ark) ?? (write.mayShareKey ? undefined : holders[0]);
@@ -192,7 +199,7 @@ export class RecordWrites {
       throw duplicate(write.ark, { ark, kind, deleted: deleted_at !== null });
     }
     this.#checkOwner(write.owner, null);
-    const waiting = this.#waiting.get(write.key);
+    const waiting = touched.get(write.key) ?? this.#waiting.get(write.key);
     const row: RecordRow = {
       id,
       ark: write.ark,
@@ -200,8 +207,8 @@ export class RecordWrites {
       kind: write.kind,
       name: write.name,
       owner: write.owner,
-      created_at: this.#step.at,
-      modified_at: this.#step.at,
+      created_at: step.at,
+      modified_at: step.at,
       revision: 0,
       status: write.publicationStatus ?? "DRAFT",
       embargoed_until: null,
@@ -217,13 +224,13 @@ export class RecordWrites {
     const held: Held = { row, links: [] };
     this.#hold(held);
     this.#count(write.kind, 1);
-    this.#revise(held, row, "create");
-    if (waiting !== undefined) this.arrived.push(row);
+    this.#revise(step, held, row, "create");
+    if (waiting !== undefined) this.arrived.push({ row, sequence: step.sequence });
     return { held, waiting };
   }
 
   /** The record with its next revision; it has the one before when nothing differs. */
-  change(write: Exclude<RecordWrite, { op: "create" }>): Held {
+  change(step: Step, write: Exclude<RecordWrite, { op: "create" }>): Held {
     const held = this.#byArk.get(write.ark);
     if (!held) throw notStored(write.ark);
     const { row } = held;
@@ -233,17 +240,17 @@ export class RecordWrites {
       throw hasChanged(write.ark, row.revision, write.ifRevision);
     switch (write.op) {
       case "replace":
-        this.#replace(held, write);
+        this.#replace(step, held, write);
         break;
       case "delete": {
         this.#count(row.kind, -1);
         const tombstone = {
-          deleted_at: this.#step.at,
-          deleted_by: this.#step.by,
+          deleted_at: step.at,
+          deleted_by: step.by,
           delete_reason: write.reason ?? null,
           successor: write.successor ?? null,
         };
-        this.#revise(held, { ...row, ...tombstone, licence: null }, "delete");
+        this.#revise(step, held, { ...row, ...tombstone, licence: null }, "delete");
         break;
       }
       case "publish": {
@@ -256,15 +263,15 @@ export class RecordWrites {
         };
         // Record administration: the document is that of the revision before, but clients see a new
         // ETag.
-        if (!isDeepStrictEqual(published, row)) this.#revise(held, published, "publish");
+        if (!isDeepStrictEqual(published, row)) this.#revise(step, held, published, "publish");
         break;
       }
     }
     return held;
   }
 
-  /** @param touched keys that get a link, or lose one */
-  async write(sending: Sending, touched: ReadonlySet<string>): Promise<void> {
+  /** @param touched newest link to each key, of these commits */
+  async write(sending: Sending, touched: ReadonlyMap<string, number>): Promise<void> {
     await sending.objects(
       PUT,
       [...this.#changed].map(({ row, stored }) => {
@@ -272,8 +279,7 @@ export class RecordWrites {
         return {
           ...row,
           // That of a record which was stored before is updated with its links.
-          newest_backlink:
-            !stored && touched.has(row.key) ? this.#step.sequence : row.newest_backlink,
+          newest_backlink: (stored ? undefined : touched.get(row.key)) ?? row.newest_backlink,
           folded,
           sorted: sortedName(folded),
           owner_key: row.owner === null ? null : arkKey(row.owner),
@@ -288,7 +294,7 @@ export class RecordWrites {
     );
   }
 
-  #replace(held: Held, write: Write<"replace">): void {
+  #replace(step: Step, held: Held, write: Write<"replace">): void {
     const { row } = held;
     const wasDeleted = row.deleted_at !== null;
     if (write.changed.length === 0 && !wasDeleted) return;
@@ -306,7 +312,7 @@ export class RecordWrites {
       licence: write.licence ?? null,
     };
     const live = { deleted_at: null, deleted_by: null, delete_reason: null, successor: null };
-    this.#revise(held, wasDeleted ? { ...now, ...live } : now, "update", write.changed);
+    this.#revise(step, held, wasDeleted ? { ...now, ...live } : now, "update", write.changed);
   }
 
   /** @param before the owner of a live record that is replaced */
@@ -317,16 +323,17 @@ export class RecordWrites {
   }
 
   #revise(
+    step: Step,
     held: Held,
     row: Readonly<RecordRow>,
     action: string,
     changed: readonly string[] = [],
   ): void {
-    const { at, by, changed: ids } = this.#step;
+    const { at, by } = step;
     const revision = row.revision + 1;
     held.row = { ...row, revision, modified_at: at };
     this.#changed.add(held);
-    ids.add(row.id);
+    step.changed.add(row.id);
     this.#usedStates.add(row.state);
     const pointers = changed.length > 0 ? JSON.stringify(changed) : null;
     this.#revisions.push([row.id, revision, at, by, action, pointers, row.state]);

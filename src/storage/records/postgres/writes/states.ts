@@ -164,12 +164,3 @@ export async function writeStates(sending: Sending, prepared: readonly Prepared[
     ]),
   );
 }
-
-export const DROP_STATES = statement("DELETE FROM state WHERE id = ANY($1::bigint[])");
-export const DROP_TEXTS = statement("DELETE FROM text WHERE state = ANY($1::bigint[])");
-
-/** Those of a commit that was refused. */
-export async function dropStates(sending: Sending, prepared: readonly Prepared[]): Promise<void> {
-  const states = prepared.map(({ state }) => state);
-  await Promise.all([sending.ask(DROP_STATES, states), sending.ask(DROP_TEXTS, states)]);
-}

@@ -17,9 +17,9 @@ import {
   statement,
 } from "../statement.js";
 import { checkIdentifiers } from "./checks.js";
-import { applyCommit, type Counters, isRefusal, saveCounters } from "./commit.js";
+import { applyCommits, Batch, type Counters, isRefusal, Refused } from "./commit.js";
 import { type Operation, Operations } from "./operations.js";
-import { dropStates, Preparation, type PreparedStates, writeStates } from "./states.js";
+import { Preparation, type PreparedStates, writeStates } from "./states.js";
 
 /**
  * Share of {@link Commit.within} for all up to the COMMIT, which takes the rest and cannot be
@@ -34,7 +34,7 @@ const MAX_ATTEMPTS = 6;
 const FIRST_PAUSE = 10;
 /** ms between two questions to an unavailable database. */
 const PAUSE = 200;
-/** Bounds the memory and the wait of one transaction; more requests are done right after. */
+/** Bounds the memory and the wait of one transaction; more commits are done right after. */
 const MAX_COMMITS = 128;
 /** Number of records from which on a commit does not wait for small ones, nor they for it. */
 const MIN_RECORDS_OF_LARGE_COMMIT = 100;
@@ -60,9 +60,6 @@ type Task =
   | { commit: Commit; preparing: Promise<PreparedStates> }
   | { call(operations: Operations): Promise<unknown> };
 
-/** A request was done, or refused; those beside it are done all the same. */
-type Outcome = { result: unknown } | { error: unknown };
-
 export interface WriterOptions {
   database: Database;
   /** Names of this node's transactions, used by no other: of small writes and of large ones. */
@@ -87,10 +84,11 @@ export class Writer {
     const away = (error: unknown): void => {
       for (const lane of [this.#small, this.#large]) lane.fail(asStoreError(error));
     };
-    const lane = (name: string, most: number): Transactions =>
-      new Transactions(name, database, this.#preparation.vias, { ...options, away, most });
-    this.#small = lane(names[0], MAX_COMMITS);
-    this.#large = lane(names[1], 1);
+    const [small, large] = names.map(
+      (name) => new Transactions(name, database, this.#preparation.vias, { ...options, away }),
+    ) as [Transactions, Transactions];
+    this.#small = small;
+    this.#large = large;
   }
 
   async commit(commit: Commit): Promise<Committed> {
@@ -132,12 +130,10 @@ export class Writer {
 interface TransactionOptions extends Pick<WriterOptions, "retryWindow" | "skew" | "done"> {
   /** Called each time the database cannot say how a transaction ended. */
   away(error: unknown): void;
-  /** Requests of one transaction. */
-  most: number;
 }
 
 /**
- * Transactions one after the other, each with all requests that wait. It is known how each ended: it writes its number into its row
+ * Transactions one after the other. It is known how each ended: it writes its number into its row
  * of `writer`, which is read when a COMMIT is not answered.
  */
 class Transactions {
@@ -185,20 +181,34 @@ class Transactions {
   async #runAll(): Promise<void> {
     // All requests of this iteration of the event loop go together.
     await turn();
-    while (this.#waiting.length > 0) await this.#run(this.#waiting.splice(0, this.#options.most));
+    for (let some = this.#next(); some.length > 0; some = this.#next()) await this.#run(some);
     this.#running = undefined;
+  }
+
+  /** The commits that wait first and fit together, or one request. */
+  #next(): Waiting[] {
+    const batch = new Batch();
+    const next = this.#waiting.slice(0, MAX_COMMITS);
+    const end = next.findIndex(({ task }) => !("commit" in task && batch.admits(task.commit)));
+    return this.#waiting.splice(0, Math.max(end < 0 ? next.length : end, 1));
   }
 
   /** Answers each request. */
   async #run(some: readonly Waiting[]): Promise<void> {
     try {
-      const outcomes = await this.#tryOften(some.map(({ task }) => task));
-      for (const [index, { resolve, reject }] of some.entries()) {
-        const outcome = outcomes[index]!;
-        if ("error" in outcome) reject(asStoreError(await this.#reasonOf(outcome.error)));
-        else resolve(outcome.result);
-      }
+      const results = await this.#tryOften(some.map(({ task }) => task));
+      for (const [index, { resolve }] of some.entries()) resolve(results[index]);
     } catch (failed) {
+      if (failed instanceof Refused) {
+        const others: Waiting[] = [];
+        for (const waiting of some) {
+          const { task, reject } = waiting;
+          if ("commit" in task && failed.reasons.has(task.commit))
+            reject(failed.reasons.get(task.commit));
+          else others.push(waiting);
+        }
+        return this.#run(others);
+      }
       const error = asStoreError(await this.#reasonOf(failed));
       if (some.length === 1 || isRefusal(error)) for (const { reject } of some) reject(error);
       // When the database refuses a statement, the cause may be any request: each is done by itself.
@@ -206,9 +216,13 @@ class Transactions {
     }
   }
 
-  async #tryOften(tasks: readonly Task[]): Promise<Outcome[]> {
-    const prepared = await Promise.all(
-      tasks.map(async (task) => ("commit" in task ? task.preparing : new Map())),
+  async #tryOften(tasks: readonly Task[]): Promise<unknown[]> {
+    const prepared: PreparedStates = new Map(
+      (
+        await Promise.all(
+          tasks.map(async (task) => ("commit" in task ? [...(await task.preparing)] : [])),
+        )
+      ).flat(),
     );
     for (let attempt = 1; ; attempt++) {
       try {
@@ -237,87 +251,70 @@ class Transactions {
       );
   }
 
-  async #once(tasks: readonly Task[], prepared: readonly PreparedStates[]): Promise<Outcome[]> {
+  async #once(tasks: readonly Task[], prepared: PreparedStates): Promise<unknown[]> {
     const session = await this.#database.session();
     let broken = true;
     try {
-      const outcomes = await this.#inTransaction(session, tasks, prepared);
+      const results = await this.#inTransaction(session, tasks, prepared);
       broken = false;
-      return outcomes;
+      return results;
+    } catch (error) {
+      if (isRefusal(error) || error instanceof Refused)
+        await session.exec("ROLLBACK").then(
+          () => (broken = false),
+          () => {},
+        );
+      throw error;
     } finally {
       // Closing the connection ends a transaction that is still open.
       session.release(broken);
     }
   }
 
-  /** One transaction for all, with a savepoint for each. */
   async #inTransaction(
     session: Session,
     tasks: readonly Task[],
-    prepared: readonly PreparedStates[],
-  ): Promise<Outcome[]> {
+    prepared: PreparedStates,
+  ): Promise<unknown[]> {
+    const commits = tasks.flatMap((task) => ("commit" in task ? [task.commit] : []));
+    const within = commits.length === 1 ? commits[0]!.within : undefined;
     const number = ++this.#number;
-    const sending = new Sending(session);
+    let deadline = Infinity;
+    const isLate = (): boolean => performance.now() > deadline;
+    const sending = new Sending(session, isLate);
     const begun = session.exec("BEGIN ISOLATION LEVEL READ COMMITTED");
     begun.catch(() => {});
-    await writeStates(
-      sending,
-      prepared.flatMap((states) => [...states.values()]),
-    );
+    await writeStates(sending, [...prepared.values()]);
     const locking = sending.send(LOCK);
     // A separate statement: the one that takes the lock sees the schema as it was before it waited.
     const needs = sending.send(NEEDS);
     // Locked until the end: who asks for the number waits until the transaction has ended.
     void sending.send(MARK, [this.#name, number]);
-    await begun;
-    const [row] = await locking;
-    if (!row) throw new StatementError("XX000", "the row of counter is missing; restore a backup");
-    assertKnown(oneOf(NEEDS, await needs));
-    const [sequence, record, object] = row;
-    let counters: Counters = { sequence, record, object };
-    const outcomes: Outcome[] = [];
-    for (const [index, task] of tasks.entries()) {
-      const next = { ...counters };
-      const outcome = await this.#apply(session, task, prepared[index]!, next);
-      outcomes.push(outcome);
-      if ("result" in outcome) counters = next;
-      else await dropStates(sending, [...prepared[index]!.values()]);
+    const lock = async (): Promise<Counters> => {
+      await begun;
+      const row = (await locking)[0];
+      if (!row)
+        throw new StatementError("XX000", "the row of counter is missing; restore a backup");
+      // From here on others wait.
+      deadline = performance.now() + (within ?? Infinity) * SHARE;
+      assertKnown(oneOf(NEEDS, await needs));
+      const [sequence, record, object] = row;
+      return { sequence, record, object };
+    };
+    const locked = lock();
+    const [first] = tasks;
+    let results: unknown[];
+    if (first && "call" in first) {
+      await locked;
+      results = [await first.call(new Operations(session, this.#name, this.#options.skew()))];
+    } else {
+      const context = { prepared, vias: this.#vias };
+      results = await applyCommits(sending, commits, context, locked, isLate);
     }
-    await saveCounters(sending, counters);
     await sending.settle();
     await this.#commit(session, number);
-    this.#options.done(counters.sequence);
-    return outcomes;
-  }
-
-  /** @throws when the database is unavailable, or the whole transaction has to be repeated */
-  async #apply(
-    session: Session,
-    task: Task,
-    prepared: PreparedStates,
-    counters: Counters,
-  ): Promise<Outcome> {
-    const within = "commit" in task ? task.commit.within : undefined;
-    const deadline = performance.now() + (within ?? Infinity) * SHARE;
-    const isLate = (): boolean => performance.now() > deadline;
-    session.exec("SAVEPOINT request").catch(() => {});
-    try {
-      const result =
-        "commit" in task
-          ? await applyCommit(new Sending(session, isLate), task.commit, {
-              prepared,
-              vias: this.#vias,
-              counters,
-              isLate,
-            })
-          : await task.call(new Operations(session, this.#name, this.#options.skew()));
-      session.exec("RELEASE SAVEPOINT request").catch(() => {});
-      return { result };
-    } catch (error) {
-      if (isOutage(error)) throw error;
-      await session.exec("ROLLBACK TO SAVEPOINT request");
-      return { error };
-    }
+    this.#options.done((await locked).sequence);
+    return results;
   }
 
   async #commit(session: Session, number: number): Promise<void> {
