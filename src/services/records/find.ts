@@ -20,8 +20,8 @@ export function askedArk(id: string): Ark {
   if (ark) return ark;
   throw new ServiceError(
     "NOT_FOUND",
-    `${id.trim() === "" ? "An empty identifier" : quote(id)} is not an ARK: identifiers have the form ark:NAAN/name, NAAN being five ` +
-      "digits or more.",
+    `${id.trim() === "" ? "An empty identifier" : quote(id)} is not an ARK: ` +
+      "identifiers have the form ark:NAAN/name, NAAN being five digits or more.",
   );
 }
 

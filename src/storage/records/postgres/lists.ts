@@ -428,7 +428,8 @@ const countOf = (
     WHERE predicate = ANY($3)))) + (
     SELECT count(${distinctSources ? "DISTINCT l.source" : "*"}) FROM link AS l
     WHERE l.target_key = asked.target_key AND l.via IN (SELECT id FROM via
-    WHERE ${fromAnyPredicate ? "$4::text[] IS NULL" : "predicate = ANY($4)"} AND ($5::text[] IS NULL OR kind = ANY($5))) AND ($6::text[] IS NULL OR
+    WHERE ${fromAnyPredicate ? "$4::text[] IS NULL" : "predicate = ANY($4)"}
+    AND ($5::text[] IS NULL OR kind = ANY($5))) AND ($6::text[] IS NULL OR
     ( SELECT 1 FROM link AS back WHERE back.target_key = (SELECT key FROM record
     WHERE id = l.source) AND back.via IN (SELECT id FROM via
     WHERE predicate = ANY($6)) AND back.source IN (SELECT id FROM record

@@ -10,9 +10,10 @@ import { isStorableText } from "../text.js";
 
 /**
  * Why a statement was refused or failed. `SQL`: the text; `PARAMETERS`: not an array, or a wrong
- * number; `VALUE`: a value that PostgreSQL cannot hold without loss; `ROW`: no row
- * where there is always one; `CLOSED`: the store is closed; `UNREACHED`: no connection could be made; `CONNECTION`: it was lost; `SILENCE`: nothing came over
- * it for too long; anything else is a SQLSTATE of five characters.
+ * number; `VALUE`: a value that PostgreSQL cannot hold without loss; `ROW`: no row where there is
+ * always one; `CLOSED`: the store is closed; `UNREACHED`: no connection could be made;
+ * `CONNECTION`: it was lost; `SILENCE`: nothing came over it for too long; anything else is a
+ * SQLSTATE of five characters.
  */
 export class StatementError extends Error {
   constructor(
