@@ -89,8 +89,8 @@ export function costOf(
     if (before !== undefined) return before;
     const fragment = fragments.get(name);
     const type = typeNamed(fragment?.typeCondition.name.value);
-    // Validation has found both.
-    const cost = fragment && type ? costOfSet(fragment.selectionSet, type) : 0;
+    // Validation has found both: what is unknown would not be free.
+    const cost = fragment && type ? costOfSet(fragment.selectionSet, type) : Infinity;
     known.set(name, cost);
     return cost;
   };

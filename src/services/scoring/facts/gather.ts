@@ -8,7 +8,7 @@ import { referencePointer } from "../../records/links.js";
 import { crateRecords, stateOf } from "../../records/of-crate.js";
 import { describedCrate } from "../../crates/layout.js";
 import type { Deps } from "../../deps.js";
-import { gone } from "../../records/find.js";
+import { gone, NothingStored } from "../../records/find.js";
 import { parseDocument } from "../../records/view.js";
 import { CrateFacts, Fields, type RootFacts, Share } from "./fields.js";
 import { Breather, Outside, Relations, type UrlLink, urlLinks } from "./relations.js";
@@ -146,7 +146,8 @@ export async function gather(
   // current.
   const crates = new Map([[asked.ark, await stateOf(deps, asked)]]);
   const [record] = await records.findMany([asked.ark]);
-  if (!record || record.tombstone) throw gone(record ?? asked);
+  if (!record) throw new NothingStored(`Nothing is stored under ${asked.ark}.`);
+  if (record.tombstone) throw gone(record);
   const outside = new Outside(records, breather);
   const related = relatedOf(record);
   await outside.look(related);
