@@ -208,6 +208,20 @@ describe("schema export and schema import", () => {
   });
 });
 
+describe("schema infer with two files", () => {
+  it("writes the schema to the second one, which must be new, and is named once", async () => {
+    await write("two.csv", "a,b\n1,x\n");
+    expect((await run("schema infer two.csv two.json")).status).toBe(0);
+    expect(Object.keys((await json("two.json"))["properties"] as object)).toEqual(["a", "b"]);
+    const again = await run("schema infer two.csv two.json");
+    expect(again.status).toBe(1);
+    expect(again.stderr).toContain("two.json exists already");
+    const twice = await run("schema infer two.csv other.json --output third.json");
+    expect(twice.status).toBe(1);
+    expect(twice.stderr).toContain("both name the schema's file");
+  });
+});
+
 describe("schema infer finds the header", () => {
   const inferred = async (text: string): Promise<{ header: boolean; names: string[] }> => {
     await write("table.csv", text);

@@ -233,6 +233,7 @@ function addMaking(schema: ToolCommand): void {
         "datatypes are detected; codes with leading zeros are text",
     )
     .argument("<data>", "data file, - for standard input; plain or .gz text")
+    .argument("[schema]", "file to write the schema to, as --output")
     .option("--name <text>", "name of the schema; default the file's name")
     .option(
       "--description <text>",
@@ -247,7 +248,9 @@ function addMaking(schema: ToolCommand): void {
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
     .example("arkgraph schema infer genes.csv --output inferred.json")
-    .action(async (data, options) => (await import("./inspect.js")).inferSchema(data, options));
+    .action(async (data, schema, options) =>
+      (await import("./inspect.js")).inferSchema(data, schema, options),
+    );
   schema
     .command("check")
     .description("check a schema itself: indexes, patterns, bounds, keywords without effect")

@@ -96,7 +96,14 @@ export interface InferOptions extends ResultOptions, DialectOptions {
  * reported on standard error.
  * @throws Failure
  */
-export async function inferSchema(data: string, options: InferOptions): Promise<void> {
+export async function inferSchema(
+  data: string,
+  schema: string | undefined,
+  stated: InferOptions,
+): Promise<void> {
+  if (schema !== undefined && stated.output !== undefined)
+    throw new Failure(`${schema} and --output both name the schema's file: give one of them`);
+  const options = { ...stated, ...(schema === undefined ? {} : { output: schema }) };
   if (options.separator === "")
     throw new Failure("--separator is empty: give one or more characters, \\t for a tab");
   if (options.guid !== undefined && !parseArk(options.guid))
