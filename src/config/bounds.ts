@@ -84,10 +84,22 @@ export const BOUNDS = {
     256 * 2 ** 10,
     "Largest message over a WebSocket, and largest operations or map field of a multipart request.",
   ),
-  GRAPHQL_MAX_SUBSCRIPTIONS: count(20, "Most operations open at a time on one WebSocket."),
+  GRAPHQL_MAX_RESERVATIONS: count(
+    1000,
+    "Most reserved streams of server-sent events of a node; one client may have a tenth.",
+  ),
+  GRAPHQL_MAX_SUBSCRIPTIONS: count(
+    20,
+    "Most operations open at a time on one WebSocket or one reserved stream.",
+  ),
   GRAPHQL_MAX_TOKENS: count(
     2_000,
     "Most lexical tokens of a GraphQL document; values sent as variables do not count.",
+  ),
+  GRAPHQL_RESERVATION_TIME: ms(
+    30_000,
+    "A reserved stream that is not opened within this time ends; while it is open, the token or " +
+      "session that reserved it is verified as often.",
   ),
   GRAPHQL_SEND_TIMEOUT: ms(
     30_000,

@@ -1,11 +1,10 @@
-/** Operations over server-sent events, by the protocol GraphQL over SSE. */
+/** One stream of server-sent events by the protocol GraphQL over SSE, with its operations. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Request, Response } from "express";
-import type { ExecutionArgs, ExecutionResult } from "graphql";
-import type { ExecutionResult as StreamedResult } from "graphql-sse";
+import { type ExecutionArgs, type ExecutionResult, GraphQLError } from "graphql";
+import { type ExecutionResult as StreamedResult, print } from "graphql-sse";
 import { createHandler } from "graphql-sse/lib/use/express";
 import { eventLoop } from "../event-loop-budget.js";
-import { ServiceError } from "../errors.js";
 import { credentialsOf } from "../http/browsers.js";
 import { requestIdOf } from "../config/client.js";
 import type { Price } from "./documents.js";
@@ -21,90 +20,189 @@ import {
 } from "./operations.js";
 import type { Context } from "./resolvers/context.js";
 
-/** Streams open at a time. */
-const MAX_STREAMS = 1_000;
+type OperationContext = Context & Record<PropertyKey, unknown>;
 
-export interface EventStreams {
-  /**
-   * Answers one operation with a stream of its results, until it ends or the client leaves.
-   * @throws ServiceError before anything is sent
-   */
-  handle(req: Request, res: Response): Promise<void>;
-  /** Ends every stream. */
-  close(): void;
+interface Operation {
+  /** The client's name of it; empty where the stream is of one operation only. */
+  id: string;
+  price?: Price;
+  results?: Parameters<typeof containEnd>[0];
 }
 
-export function eventStreams(streaming: Streaming): EventStreams {
-  const { log, sendTimeout } = streaming;
-  const open = new Set<Response>();
-  const prices = new WeakMap<object, Price>();
-  const handler = createHandler<Context & Record<PropertyKey, unknown>>({
-    // Without a stream token the stream is the answer to this request: one operation a request.
-    authenticate: () => null,
-    async onSubscribe({ raw, context: { res } }, params) {
-      try {
-        const found = await prepared(streaming, params);
-        if (!("document" in found)) return once({ errors: found });
-        const { price, ...args } = found;
-        prices.set(raw, price);
-        const contextValue = await streaming.contextFor(
-          credentialsOf(raw, streaming.base),
-          streaming.addressOf(raw),
-          requestIdOf(raw),
-          () => res.destroyed,
-        );
-        return { ...args, contextValue } as ExecutionArgs & {
-          contextValue: Context & Record<PropertyKey, unknown>;
-        };
-      } catch (error) {
-        return once({ errors: [asGraphQLError(error)] });
-      }
-    },
-    // The document was checked against schema and limits before.
-    validate: () => [],
-    onOperation(_context, { raw, context: { res } }, _args, result) {
-      containEnd(result as Parameters<typeof containEnd>[0], log, requestIdOf(raw));
-      const ended = watchClient(
-        () => res.writableLength,
-        sendTimeout,
-        () => {
-          endSlow(res, sendTimeout);
-          if ("return" in result) void result.return(undefined);
-        },
-      );
-      res.once("close", ended);
-    },
-    // Errors have the same form as in JSON.
-    async onNext(_context, { raw, context: { res } }, result) {
-      await accepted(res);
-      return formatted(result as ExecutionResult, log, requestIdOf(raw), prices.get(raw)) as object;
-    },
-  });
+export class EventStream {
+  /** Operations that have not completed, by their requests. */
+  readonly #operations = new Map<Request, Operation>();
+  readonly #streaming: Streaming;
+  readonly #onEnd: () => void;
+  readonly #handler: ReturnType<typeof createHandler<OperationContext>>;
+  #res: Response | undefined;
+  #isEnded = false;
 
-  return {
-    async handle(req, res) {
-      if (!/text\/event-stream|\*\/\*/.test(req.headers.accept ?? "*/*"))
-        throw new ServiceError(
-          "NOT_ACCEPTABLE",
-          "This address answers only with text/event-stream; send the operation to " +
-            "/graphql for one answer as JSON.",
-        );
-      if (open.size >= MAX_STREAMS)
-        throw new ServiceError(
-          "TOO_MANY_REQUESTS",
-          `Too many streams are open (${MAX_STREAMS}). Retry later.`,
-        );
-      open.add(res);
-      res.once("close", () => open.delete(res));
-      // The handler knows no other value.
-      req.headers.accept = "text/event-stream";
-      keepUnstored(res);
-      await handler(req, res);
-    },
-    close() {
-      for (const res of open) res.end();
-    },
+  /**
+   * @param token of the reservation; null for a stream of one operation, which is the answer to its
+   *   request
+   */
+  constructor(streaming: Streaming, token: string | null, onEnd: () => void) {
+    this.#streaming = streaming;
+    this.#onEnd = onEnd;
+    // A handler for each stream: the library forgets a reservation only when its stream closes.
+    this.#handler = createHandler<OperationContext>({
+      authenticate: () => token,
+      onSubscribe: ({ raw }, params) => this.#prepare(raw, params),
+      // The document was checked against schema and limits before.
+      validate: () => [],
+      onOperation: (_context, { raw }, _args, results) =>
+        this.#started(raw, results as Parameters<typeof containEnd>[0]),
+      onNext: async (_context, { raw }, result) => {
+        await this.#accepted();
+        const price = this.#operations.get(raw)?.price;
+        const { log } = streaming;
+        // Errors have the same form as in JSON.
+        return formatted(result as ExecutionResult, log, requestIdOf(raw), price) as object;
+      },
+      onComplete: (_context, { raw }) => void this.#operations.delete(raw),
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#res !== undefined;
+  }
+
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  /** Number of operations that have not completed. */
+  get size(): number {
+    return this.#operations.size;
+  }
+
+  has(id: string): boolean {
+    return [...this.#operations.values()].some((operation) => operation.id === id);
+  }
+
+  /** Answers with the token. */
+  async reserve(req: Request, res: Response): Promise<void> {
+    await this.#handle(req, res, "*/*");
+  }
+
+  /** Answers with the results of the operations, until the client leaves or the stream ends. */
+  async open(req: Request, res: Response): Promise<void> {
+    this.#res = res;
+    const { sendTimeout } = this.#streaming;
+    const ended = watchClient(
+      () => res.writableLength,
+      sendTimeout,
+      () =>
+        this.end(
+          new GraphQLError(tooSlow(sendTimeout), { extensions: { code: "CLIENT_TOO_SLOW" } }),
+        ),
+    );
+    res.once("close", () => {
+      ended();
+      this.end();
+    });
+    keepUnstored(res);
+    await this.#handle(req, res, "text/event-stream");
+  }
+
+  /** Answers one operation with a stream of its results. */
+  async answer(req: Request, res: Response): Promise<void> {
+    this.#operations.set(req, { id: "" });
+    await this.open(req, res);
+  }
+
+  /** Begins an operation of a reservation: 202, its results go to the open stream. */
+  async begin(req: Request, res: Response, id: string): Promise<void> {
+    this.#operations.set(req, { id });
+    try {
+      await this.#handle(req, res, "*/*");
+    } finally {
+      if (res.statusCode !== 202) this.#operations.delete(req);
+    }
+  }
+
+  /** Ends the operation that the request names. */
+  async complete(req: Request, res: Response): Promise<void> {
+    await this.#handle(req, res, "*/*");
+  }
+
+  /** Ends the stream and its operations. @param error the last result of each operation */
+  end(error?: GraphQLError): void {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    const res = this.#res;
+    res?.end(error ? [...this.#operations.values()].map(lastOf(error)).join("") : "");
+    if (res) setTimeout(() => res.destroy(), SLOW_FAREWELL).unref();
+    for (const { results } of this.#operations.values()) endResults(results);
+    this.#onEnd();
+  }
+
+  /** @param accept the one value that the library knows */
+  async #handle(req: Request, res: Response, accept: string): Promise<void> {
+    req.headers.accept = accept;
+    await this.#handler(req, res);
+  }
+
+  async #prepare(
+    req: Request,
+    params: unknown,
+  ): Promise<
+    (ExecutionArgs & { contextValue: OperationContext }) | AsyncGenerator<StreamedResult>
+  > {
+    const streaming = this.#streaming;
+    try {
+      const found = await prepared(streaming, params);
+      if (!("document" in found)) return once({ errors: found });
+      const { price, ...args } = found;
+      const operation = this.#operations.get(req);
+      if (operation) operation.price = price;
+      const contextValue = await streaming.contextFor(
+        credentialsOf(req, streaming.base),
+        streaming.addressOf(req),
+        requestIdOf(req),
+        () => this.#isEnded,
+      );
+      return { ...args, contextValue: contextValue as OperationContext };
+    } catch (error) {
+      return once({ errors: [asGraphQLError(error)] });
+    }
+  }
+
+  #started(req: Request, results: Parameters<typeof containEnd>[0]): void {
+    containEnd(results, this.#streaming.log, requestIdOf(req));
+    const operation = this.#operations.get(req);
+    if (operation) operation.results = results;
+    // The client may leave while the operation is prepared.
+    if (this.#isEnded || !operation) endResults(results);
+  }
+
+  /**
+   * Waits until the client has accepted the event before: the library asks for results without
+   * waiting, and queues them without limit.
+   */
+  async #accepted(): Promise<void> {
+    await eventLoop.nextTurn();
+    while (this.#res?.writableLength !== 0 && !this.#isEnded) await sleep(ACCEPTED);
+  }
+}
+
+/** ms between two checks of whether a client has accepted what was sent. */
+const ACCEPTED = 50;
+
+/** The last events of an operation. */
+const lastOf =
+  (error: GraphQLError) =>
+  ({ id }: Operation): string => {
+    const payload = { errors: [error] };
+    return id === ""
+      ? print({ event: "next", data: payload }) + print({ event: "complete", data: null })
+      : print({ event: "next", data: { id, payload } }) +
+          print({ event: "complete", data: { id } });
   };
+
+function endResults(results: Operation["results"]): void {
+  if (results && "return" in results) void results.return(undefined);
 }
 
 /** The library lets caches store a stream (`no-cache`): its results are for one user. */
@@ -112,24 +210,6 @@ function keepUnstored(res: Response): void {
   const writeHead = res.writeHead.bind(res) as (...sent: unknown[]) => Response;
   res.writeHead = (status: number, text: unknown, headers?: unknown) =>
     writeHead(status, text, { ...(headers as object), "cache-control": "no-store" });
-}
-
-/** ms between two looks at whether a client has accepted what was sent. */
-const ACCEPTED = 50;
-
-/**
- * Waits until the client has accepted the event before: the library asks for results without
- * waiting, and queues them without limit.
- */
-async function accepted(res: Response): Promise<void> {
-  await eventLoop.nextTurn();
-  while (res.writableLength > 0 && !res.destroyed) await sleep(ACCEPTED);
-}
-
-function endSlow(res: Response, timeout: number): void {
-  const errors = [{ message: tooSlow(timeout), extensions: { code: "CLIENT_TOO_SLOW" } }];
-  res.end(`event: next\ndata: ${JSON.stringify({ errors })}\n\nevent: complete\ndata:\n\n`);
-  setTimeout(() => res.destroy(), SLOW_FAREWELL).unref();
 }
 
 async function* once(result: ExecutionResult): AsyncGenerator<StreamedResult> {

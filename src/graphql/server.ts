@@ -42,7 +42,7 @@ import type { Deps } from "../services/deps.js";
 import { totalsByKind } from "../services/records/list.js";
 import { Documents, type Price } from "./documents.js";
 import { asGraphQLError, cutErrors, formatError } from "./errors.js";
-import { eventStreams } from "./event-stream.js";
+import { EventStreams, opensReserved } from "./event-streams.js";
 import { assertFits, type Streaming } from "./operations.js";
 import { parametersOf } from "./parameters.js";
 import { ValueTooLong } from "./resolvers/answer-budget.js";
@@ -55,6 +55,7 @@ import { readUpload } from "./uploads.js";
 import { webSockets } from "./web-sockets.js";
 
 const METHODS = ["GET", "HEAD", "POST"];
+const STREAM_METHODS = [...METHODS, "PUT", "DELETE"];
 
 /** GraphQL over HTTP, server-sent events and WebSocket, with the same schema, limits and errors. */
 export interface GraphqlInterface {
@@ -108,7 +109,11 @@ export async function openGraphql(
     base: deps,
     sendTimeout: config.GRAPHQL_SEND_TIMEOUT,
   };
-  const streams = eventStreams(streaming);
+  const streams = new EventStreams(streaming, {
+    maxOperations: config.GRAPHQL_MAX_SUBSCRIPTIONS,
+    maxReservations: config.GRAPHQL_MAX_RESERVATIONS,
+    reservationTime: config.GRAPHQL_RESERVATION_TIME,
+  });
   const sockets = webSockets(streaming, {
     maxPayload: config.GRAPHQL_MAX_MESSAGE_BYTES,
     maxValues: config.MAX_JSON_VALUES,
@@ -116,22 +121,28 @@ export async function openGraphql(
   });
 
   const contexts = new WeakMap<Request, Context>();
-  /** Verifies the token, and reads the operation with its limits, before Apollo Server gets it. */
+  /** Verifies the token. */
+  const identify =
+    (methods: readonly string[]): RequestHandler =>
+    async (req, res, next) => {
+      allowMethods(req, methods, "GraphQL does not support the method");
+      checkBodyType(req, "either");
+      const found = await contextFor(
+        credentialsOf(req, deps),
+        addressOf(req),
+        requestIdOf(req),
+        () => res.destroyed && !res.writableFinished,
+      );
+      contexts.set(req, found);
+      next();
+    };
+  /** Reads the operation with its limits, before Apollo Server gets it. */
   const readOperation: RequestHandler = async (req, res, next) => {
-    allowMethods(req, METHODS, "GraphQL does not support the method");
-    checkBodyType(req, "either");
-    const found = await contextFor(
-      credentialsOf(req, deps),
-      addressOf(req),
-      requestIdOf(req),
-      () => res.destroyed && !res.writableFinished,
-    );
-    contexts.set(req, found);
     req.body = undefined;
     if (req.method === "POST")
       req.body =
         mediaType(req) === "multipart/form-data"
-          ? await readUpload(req, res, found.caller, deps)
+          ? await readUpload(req, res, contexts.get(req)!.caller, deps)
           : // As strict as REST: the same numbers and strings are refused.
             await placed([], () => readJson(req, deps));
     const parameters = parametersOf(req);
@@ -150,9 +161,16 @@ export async function openGraphql(
   router.use(answers);
   router.get("/schema.graphql", new SchemaFile(schema).handler);
   router.all("/schema.graphql", (req) => allowMethods(req, ["GET", "HEAD"], "The schema has no"));
-  router.all("/stream", readOperation, (req, res) => streams.handle(req, res));
+  router.all("/stream", identify(STREAM_METHODS));
+  router.put("/stream", (req, res) => streams.reserve(req, res, contexts.get(req)!));
+  router.delete("/stream", (req, res) => streams.complete(req, res, contexts.get(req)!));
+  router.get("/stream", (req, res, next) =>
+    opensReserved(req) ? streams.openReserved(req, res, contexts.get(req)!) : next(),
+  );
+  router.all("/stream", readOperation, (req, res) => streams.handle(req, res, contexts.get(req)!));
   router.all(
     "/",
+    identify(METHODS),
     readOperation,
     checkAccept,
     expressMiddleware(apollo, {

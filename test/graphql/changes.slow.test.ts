@@ -35,9 +35,9 @@ describe("a client that reads nothing", () => {
     }
   };
 
-  test("over server-sent events is told why, disconnected, and holds no feed any more", async () => {
+  /** Sends a request that opens a stream, and reads nothing of its answer until it resumes. */
+  function unread(head: string, body = "") {
     const { hostname, port } = new URL(slow.url);
-    const body = JSON.stringify({ query, variables });
     const socket = connect({ host: hostname, port: Number(port) });
     let end = "";
     socket.on("error", () => undefined);
@@ -45,18 +45,40 @@ describe("a client that reads nothing", () => {
     const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
     socket.pause();
     socket.write(
-      `POST /graphql/stream HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\nAccept: text/event-stream\r\n` +
+      `${head}\r\nHost: ${hostname}\r\nConnection: close\r\nAccept: text/event-stream\r\n` +
         `Authorization: Bearer ${user.token}\r\nContent-Type: application/json\r\n` +
         `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
+    return async () => {
+      socket.resume();
+      await closed;
+      return end;
+    };
+  }
+
+  test("over server-sent events gets the reason, is disconnected, and holds no feed any more", async () => {
+    const rest = unread("POST /graphql/stream HTTP/1.1", JSON.stringify({ query, variables }));
     await feedsOpen(1);
     await feedsOpen(0);
-    socket.resume();
-    await closed;
-    expect(end).toContain("CLIENT_TOO_SLOW");
+    expect(await rest()).toContain("CLIENT_TOO_SLOW");
   });
 
-  test("over a WebSocket is told why, disconnected, and holds no feed any more", async () => {
+  test("over a reserved stream gets the reason for each of its operations", async () => {
+    const { text } = await slow.ask("/graphql/stream", { method: "PUT", token: user.token });
+    const rest = unread(`GET /graphql/stream?token=${text} HTTP/1.1`);
+    for (const operationId of ["one", "two"])
+      await slow.ask("/graphql/stream", {
+        token: user.token,
+        headers: { "X-GraphQL-Event-Stream-Token": text },
+        body: { query, variables, extensions: { operationId } },
+      });
+    await feedsOpen(0);
+    const end = await rest();
+    expect(end.match(/CLIENT_TOO_SLOW/g)).toHaveLength(2);
+    expect(end).toMatch(/"id":"one"[^]+"id":"two"/);
+  });
+
+  test("over a WebSocket gets the reason, is disconnected, and holds no feed any more", async () => {
     const socket = new WebSocket(
       `${slow.url.replace("http", "ws")}/graphql`,
       "graphql-transport-ws",

@@ -12,6 +12,7 @@ const ALLOWED = [
   "If-Range",
   "Range",
   "X-Request-Id",
+  "X-GraphQL-Event-Stream-Token",
   "apollo-require-preflight",
 ];
 const EXPOSED = [
