@@ -133,9 +133,8 @@ const MEMBERSHIP = {
   expectedRevision,
 };
 const AddMemberInput = inputOf("addGroupMember", MEMBERSHIP);
-const AddMemberPayload = recordPayload("addGroupMember", "group", NODE_TYPES.group);
+const GroupPayload = recordPayload("group", NODE_TYPES.group);
 const RemoveMemberInput = inputOf("removeGroupMember", MEMBERSHIP);
-const RemoveMemberPayload = recordPayload("removeGroupMember", "group", NODE_TYPES.group);
 
 const changeOf = (input: InstanceType<typeof AddMemberInput>): MembershipChange => ({
   group: askedArk(input.group),
@@ -158,7 +157,7 @@ export class GroupResolver {
     return removeGroupMember(context.deps, change, context.caller);
   }
 
-  @Mutation(() => AddMemberPayload, {
+  @Mutation(() => GroupPayload, {
     description: "Makes a user a member of a group; adding an existing member leaves it unchanged.",
   })
   async addGroupMember(
@@ -169,7 +168,7 @@ export class GroupResolver {
     return writtenAs("group", record, context);
   }
 
-  @Mutation(() => RemoveMemberPayload, {
+  @Mutation(() => GroupPayload, {
     description:
       "Ends a membership; removing a user who is not a member leaves the group unchanged.",
   })

@@ -63,6 +63,7 @@ import {
   oneOf,
   optional,
   payloadOf,
+  payloadType,
   required,
   withDefault,
 } from "./types/mutations.js";
@@ -146,11 +147,12 @@ export class SubmissionType {
 })
 class SubmissionConnection extends connectionTo("Submission", SubmissionType) {}
 
-/** Payload of a mutation that begins a job in the background, or changes one. */
-export const submissionPayload = (mutation: string): new () => object =>
-  payloadOf(mutation, {
-    submission: required<SubmissionView>(SubmissionType, "The job, as it is now."),
-  });
+/** What mutations return that begin a job in the background, or change one. */
+export const SubmissionPayload = payloadType(
+  "SubmissionPayload",
+  "Result of each mutation that begins or changes a job in the background.",
+  { submission: required<SubmissionView>(SubmissionType, "The job, as it is now.") },
+);
 /** Its value. */
 export const submitted = async (
   submission: Promise<SubmissionView>,
@@ -188,11 +190,8 @@ const UPLOAD_MEMBERS = {
   ),
 };
 const UploadCrateInput = inputOf("uploadCrate", UPLOAD_MEMBERS);
-const UploadCratePayload = submissionPayload("uploadCrate");
 const CancelInput = inputOf("cancelSubmission", { id: idOf("The submission.") });
-const CancelPayload = submissionPayload("cancelSubmission");
 const RetryInput = inputOf("retrySubmission", { id: idOf("The failed submission.") });
-const RetryPayload = submissionPayload("retrySubmission");
 
 type UploadInput = InstanceType<typeof UploadCrateInput>;
 
@@ -313,7 +312,7 @@ export class CrateResolver {
     return viewNow(deps, await retrySubmission(deps, id, caller, requestOf(context)));
   }
 
-  @Mutation(() => CancelPayload, {
+  @Mutation(() => SubmissionPayload, {
     description:
       "Ends a submission that is queued or running; nothing of it is stored. One that runs " +
       "ends a moment later.",
@@ -325,7 +324,7 @@ export class CrateResolver {
     return submitted(this.cancel(id, signedIn(context)));
   }
 
-  @Mutation(() => RetryPayload, {
+  @Mutation(() => SubmissionPayload, {
     description:
       "Submits the archive of a failed upload again, as a new submission of the same user: yours, " +
       "or any for administrators. Submission.retryable says whether its archive is still stored.",
@@ -349,7 +348,7 @@ export class CrateResolver {
     return submission;
   }
 
-  @Mutation(() => UploadCratePayload, {
+  @Mutation(() => SubmissionPayload, {
     description: "Uploads an RO-Crate; the submission says when it is stored.",
   })
   uploadCrate(

@@ -33,7 +33,6 @@ import {
   optional,
   recordPayload,
   required,
-  statedPayload,
   writtenAs,
 } from "./types/mutations.js";
 import { HasContent, NODE_TYPES, RecordNode, StoredContent } from "./types/records.js";
@@ -72,9 +71,7 @@ const RegisterInput = inputOf("registerDownload", {
 });
 const UploadInput = inputOf("uploadContent", { id: idOf(), file, expectedRevision });
 const DeleteInput = inputOf("deleteContent", { id: idOf(), expectedRevision });
-const RegisterPayload = statedPayload("registerDownload", NOUN, NODE_TYPES.datadownload);
-const UploadPayload = recordPayload("uploadContent", NOUN, NODE_TYPES.datadownload);
-const DeletePayload = recordPayload("deleteContent", NOUN, NODE_TYPES.datadownload);
+const Payload = recordPayload(NOUN, NODE_TYPES.datadownload);
 
 /** File records and their stored content. */
 @Resolver()
@@ -120,7 +117,7 @@ export class DownloadResolver {
     return removeContent(context.deps, ark, context.caller, expectedRevision);
   }
 
-  @Mutation(() => RegisterPayload, {
+  @Mutation(() => Payload, {
     description:
       "Creates a file record together with its content (GraphQL multipart request; send " +
       "the header apollo-require-preflight).",
@@ -148,7 +145,7 @@ export class DownloadResolver {
     return shown(withUpload(input.file, register), context);
   }
 
-  @Mutation(() => UploadPayload, {
+  @Mutation(() => Payload, {
     name: "uploadContent",
     description:
       "Stores the content of a file record, in place of what is stored; earlier revisions keep " +
@@ -164,7 +161,7 @@ export class DownloadResolver {
     return shown(withUpload(input.file, upload), context);
   }
 
-  @Mutation(() => DeletePayload, {
+  @Mutation(() => Payload, {
     name: "deleteContent",
     description:
       "Deletes the stored content of a file record, from its earlier revisions too. Its " +

@@ -59,7 +59,7 @@ import {
   inputOf,
   nounOf,
   optional,
-  statedPayload,
+  recordPayload,
   required,
   writtenAs,
 } from "./types/mutations.js";
@@ -186,8 +186,7 @@ function writable(
     [noun]: document,
     expectedRevision,
   });
-  const payload = (verb: string) => statedPayload(`${verb}${typeName}`, noun, NODE_TYPES[kind]);
-  const [Created, Updated, Replaced] = [payload("create"), payload("update"), payload("replace")];
+  const Payload = recordPayload(noun, NODE_TYPES[kind]);
   const documentIn = (input: Record<string, unknown>, { deps }: Context): JsonObject =>
     documentOf(
       kind,
@@ -197,7 +196,7 @@ function writable(
 
   @Resolver()
   class WritableFields extends Fields {
-    @Mutation(() => Created, {
+    @Mutation(() => Payload, {
       name: `create${typeName}`,
       description: `Creates a record of kind ${typeName}.`,
     })
@@ -210,7 +209,7 @@ function writable(
       return written(write, ["input", noun], context);
     }
 
-    @Mutation(() => Updated, {
+    @Mutation(() => Payload, {
       name: `update${typeName}`,
       description: "Changes what the patch names, and leaves the rest of the record.",
     })
@@ -228,7 +227,7 @@ function writable(
       return written(write, ["input", "patch"], context);
     }
 
-    @Mutation(() => Replaced, {
+    @Mutation(() => Payload, {
       name: `replace${typeName}`,
       description: "Replaces the record: absent fields get defaults or are removed.",
     })

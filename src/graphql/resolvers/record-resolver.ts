@@ -61,7 +61,6 @@ import {
   optional,
   recordPayload,
   required,
-  statedPayload,
   withdrawal,
   writtenAs,
 } from "./types/mutations.js";
@@ -360,7 +359,7 @@ const DeleteRecordInput = inputOf("deleteRecord", {
   expectedRevision,
   ...withdrawal(""),
 });
-const DeleteRecordPayload = recordPayload("deleteRecord", "record", RecordNode);
+const RecordPayload = recordPayload("record", RecordNode);
 /** Identifiers of what is no record. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** What {@link PublicationResolver} sets, of one record or of many. */
@@ -374,7 +373,6 @@ const PublishRecordInput = inputOf("publishRecord", {
   expectedRevision,
   ...STATUS_MEMBERS,
 });
-const PublishRecordPayload = recordPayload("publishRecord", "record", RecordNode);
 /** Members that the client left out are null, as the use case has them. */
 export const statusOf = ({
   publicationStatus,
@@ -387,7 +385,6 @@ export const statusOf = ({
   reason,
   successor,
 });
-const UpdateRecordPayload = statedPayload("updateRecord", "record", RecordNode);
 
 /**
  * Records of any kind by identifier. REST calls the methods that take an options object as well.
@@ -517,7 +514,7 @@ export class RecordResolver {
     return revisionsOf(record, checkedPage(page), context);
   }
 
-  @Mutation(() => UpdateRecordPayload, {
+  @Mutation(() => RecordPayload, {
     name: "updateRecord",
     description:
       "Changes what the patch names, and leaves the rest. For kinds that crates bring; the " +
@@ -575,7 +572,7 @@ export class RecordResolver {
     return selectedPage(page, {}, context);
   }
 
-  @Mutation(() => DeleteRecordPayload, {
+  @Mutation(() => RecordPayload, {
     description:
       "Deletes a record of any kind: its tombstone remains. Of a file record the content is " +
       "deleted, and the record remains.",
@@ -731,7 +728,7 @@ export class PublicationResolver {
     return readPublication(context.deps, ark);
   }
 
-  @Mutation(() => PublishRecordPayload, {
+  @Mutation(() => RecordPayload, {
     name: "publishRecord",
     description:
       "Sets the publication status of a record; every change of status is allowed. " +
