@@ -15,6 +15,7 @@ import type { EventStreams } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
+import { namingParameters } from "../services/records/select.js";
 import { asksForPage } from "../web/frame.js";
 import { operationPage } from "../web/pages/help.js";
 import type { Site } from "../web/site.js";
@@ -172,7 +173,9 @@ export async function restApi(
       const address = addressOf(req);
       const context = contextOf(deps, caller, address, requestIdOf(req), isOwn(req, address));
       const { path, inflection } = target;
-      await handler({ req, res, path, operationId, params, query, context, inflection, site });
+      await namingParameters(query, () =>
+        handler({ req, res, path, operationId, params, query, context, inflection, site }),
+      );
     };
   };
   assertBound(router, handlers);

@@ -20,9 +20,14 @@ async function dataset(of: Person, name: string, status: string | null): Promise
   return body["@id"] as string;
 }
 
+const EMPTY = "/feed?kind=software";
+const updatedOf = (text: string): string => /<updated>(.*)<\/updated>/.exec(text)![1]!;
+
 let first: string;
+let before: string;
 beforeAll(async () => {
   server = await startServer();
+  before = (await server.request("GET", EMPTY)).text;
   [ada, bob] = [await server.person("ada"), await server.person("bob")];
   first = await dataset(ada, "Counts <of> zebrafish & others", "PUBLISHED");
   await dataset(ada, "Draft", null);
@@ -57,6 +62,17 @@ describe("the feed", () => {
     expect(await of("keyword=cells&text=mouse")).toEqual(["Images of mice"]);
     expect(await of("kind=software")).toEqual([]);
     expect((await server.request("GET", "/feed?kind=none")).status).toBe(422);
+  });
+
+  it("began with the first public record where it is empty, and today where there is none", async () => {
+    expect(updatedOf(before)).toMatch(/^2\d{3}-\d\d-\d\dT00:00:00\.000Z$/);
+    const published = /<published>(.*)<\/published>/;
+    const listed = (await server.request("GET", `/feed?owner=${ada.id}`)).text;
+    const empty = await server.request("GET", EMPTY);
+    expect(updatedOf(empty.text)).toBe(published.exec(listed)![1]);
+    expect((await server.request("GET", EMPTY)).headers.get("etag")).toBe(
+      empty.headers.get("etag"),
+    );
   });
 
   it("is not sent again to a reader that has it", async () => {

@@ -49,7 +49,7 @@ export async function atomFeed(
       [
         element("id", base + of.feed),
         element("title", deps.config.REGISTRY_NAME),
-        element("updated", timeOf(items[0]?.modifiedAt ?? 0)),
+        element("updated", timeOf(items[0]?.modifiedAt ?? (await beginningOf(deps)))),
         parent("author", [element("name", deps.config.REGISTRY_NAME), element("uri", `${base}/`)]),
         link("self", "application/atom+xml", base + of.feed),
         link("alternate", "text/html", base + of.page),
@@ -58,6 +58,23 @@ export async function atomFeed(
       { xmlns: "http://www.w3.org/2005/Atom" },
     )
   );
+}
+
+/**
+ * When an empty feed began: with the first record that is public. Without one today, since RFC 4287
+ * demands a time.
+ */
+async function beginningOf(deps: Deps): Promise<number> {
+  const { items } = await selectRecords(
+    deps,
+    {
+      filter: { publicationStatus: OPEN },
+      order: { by: "created", descending: false },
+      range: { limit: 1 },
+    },
+    null,
+  );
+  return items[0]?.createdAt ?? new Date().setUTCHours(0, 0, 0, 0);
 }
 
 async function entryOf(deps: Deps, record: StoredRecord): Promise<string> {

@@ -357,7 +357,7 @@ class FilterReader {
       }
       const filter =
         typeof value === "string"
-          ? { keys: this.#keys([value], () => [...loc, LINK_PARAMETERS[name] ?? name]) }
+          ? { keys: this.#keys([value], () => at) }
           : this.#filter(value, at, { ...depth, links: depth.links + 1 });
       const alternatives = relations.map(({ kinds, connection }): RecordFilter => {
         const { out, in: back, inKinds } = connection;
@@ -544,6 +544,31 @@ const LINK_PARAMETERS: Readonly<Record<string, string>> = {
   generatedBy: "generatedBy",
   isPartOf: "partOf",
 };
+
+/** The parameters that a condition of a filter may come from. */
+function parametersOf(name: string): string[] {
+  if (name === "kinds") return ["kind"];
+  if (name === "name") return ["name", "nameIs", "nameStartsWith"];
+  if (RANGES.some((field) => field === name)) return [`${name}Since`, `${name}Before`];
+  return [LINK_PARAMETERS[name] ?? name];
+}
+
+/** Has validation errors of a filter name the parameters of the query string that it came from. */
+export async function namingParameters<T>(query: QueryStrings, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ValidationError)) throw error;
+    throw new ValidationError(
+      error.items.map((item) => {
+        const [place, filter, name] = item.loc;
+        if (place !== "query" || filter !== "filter") return item;
+        const sent = parametersOf(String(name)).filter((each) => query[each] !== undefined);
+        return { ...item, loc: ["query", ...sent.slice(0, 1)] };
+      }),
+    );
+  }
+}
 
 /** Conditions that are the text of one parameter. */
 const TEXTS = [
