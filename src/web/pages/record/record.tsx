@@ -48,6 +48,7 @@ import { Access, People, type Stored, WhoReads } from "./access.js";
 import { Contents, Datasheet, hasDatasheet, OwnPage, Scorecard, Subcrates } from "./crate.js";
 import { Cite, Details, headData, Metadata, type Names, withUrls } from "./details.js";
 import { type FileOf, Files, FolderSection, Preview } from "./files.js";
+import { Readme, type ReadmeFile, readReadme } from "./readme.js";
 import {
   countOf,
   hasAny,
@@ -88,6 +89,8 @@ export async function recordPage(
     ? undefined
     : request.drawNearby(askedArk(id), `${recordPath(id, "evidence")}?expand=`);
   const [answer, drawing] = await Promise.all([asking, nearby]);
+  const crate = crateOf(answer.record!);
+  const readme = crate ? await readReadme(request.ask, id, crate.folder) : null;
   const document = parseDocument(view.bytes);
   const landmarks = landmarksOf({ ...view.record, document: view.bytes });
   // A crate without a name is called as its archive, which the store knows.
@@ -113,6 +116,7 @@ export async function recordPage(
         subcrates={answer.subcrates}
         origin={answer.origin}
         picture={drawing?.drawn}
+        readme={readme}
         past={pastOf(request, answer.record!)}
       />
     ),
@@ -160,6 +164,7 @@ interface BodyProps {
   subcrates: RecordPageQuery["subcrates"];
   origin: RecordPageQuery["origin"];
   picture: DrawnPicture | undefined;
+  readme: ReadmeFile | null;
   landmarks: Landmarks;
   document: JsonObject;
   kind: KindName;
@@ -168,7 +173,7 @@ interface BodyProps {
 }
 
 function Body(props: BodyProps) {
-  const { record, landmarks, document, kind, past, contents } = props;
+  const { record, landmarks, document, kind, past, contents, readme } = props;
   const names = withUrls(
     new Map(
       [...record.references.nodes, ...record.backward.nodes].map(({ record: { id, ...known } }) => [
@@ -203,6 +208,7 @@ function Body(props: BodyProps) {
           {crate && (
             <>
               <FolderSection crate={record.id} folder={crate.folder} />
+              {readme && <Readme crate={record.id} readme={readme} />}
               <Subcrates id={record.id} subcrates={props.subcrates} />
               <Datasheet sections={crate.datasheet} mayChange={record.mayChange} />
             </>
@@ -537,8 +543,8 @@ function CrateDownloads({ addresses, content, folder, record, signIn }: CrateDow
   );
 }
 
-/** Characters of a description that are shown at once, and at all. */
-const [LEAD_CHARS, MAX_DESCRIPTION_CHARS] = [420, 20_000];
+/** Characters of a description that are shown at once. */
+const LEAD_CHARS = 420;
 
 function Summary({ text }: { text: string | null }) {
   if (text === null || text.trim() === "") return null;
@@ -551,7 +557,7 @@ function Summary({ text }: { text: string | null }) {
       </p>
       <details class="more">
         <summary>The whole description</summary>
-        <Markdown text={shortened(whole, MAX_DESCRIPTION_CHARS)} />
+        <Markdown text={whole} />
       </details>
     </>
   );
