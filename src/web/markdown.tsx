@@ -47,21 +47,26 @@ export function Markdown({ text, crate = null, headings = false, lead = Infinity
 function endOfLead(tokens: readonly Token[], characters: number): number {
   let length = 0;
   const end = tokens.findIndex(({ raw }) => (length += raw.length) > characters);
-  return end < 0 ? tokens.length : Math.max(1, end);
+  if (end < 0) return tokens.length;
+  // A heading stays with what it is about.
+  return Math.max(1, tokens[end - 1]?.type === "heading" ? end - 1 : end);
 }
 
 function tokensOf(text: string): Token[] {
   // Quotes and lists within each other would overflow the stack of the parser.
-  const flat = withoutTags(withLinks(text)).replace(
+  const flat = withoutTags(asMarkdown(text)).replace(
     /^((?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])[ \t]*){12})[^\n]*$/gm,
     "",
   );
   return lexer(flat, { gfm: true, breaks: false });
 }
 
-/** Links and images of HTML as Markdown, before the tags are left out. */
-const withLinks = (text: string): string =>
-  text
+/** What HTML has in common with Markdown, before the other tags are left out. */
+const asMarkdown = (html: string): string =>
+  html
+    .replace(/<h[1-6](?:\s[^<>]{0,500})?>/gi, "\n\n## ")
+    .replace(/<li(?:\s[^<>]{0,500})?>/gi, "\n- ")
+    .replace(/<\/?(?:b|strong)>/gi, "**")
     .replace(/<img\s[^<>]{0,2000}>/gi, (tag) => {
       const [source = "", alternative = ""] = ["src", "alt"].map((name) => attributeOf(tag, name));
       return source === "" ? "" : `![${alternative.replace(/[[\]]/g, "")}](<${source}>)`;

@@ -48,6 +48,7 @@ import { Access, People, type Stored, WhoReads } from "./access.js";
 import { Contents, Datasheet, hasDatasheet, OwnPage, Scorecard, Subcrates } from "./crate.js";
 import { Cite, Details, headData, Metadata, type Names, withUrls } from "./details.js";
 import { type FileOf, Files, FolderSection, Preview } from "./files.js";
+import { type Profiled, ProfileSections, readProfiles } from "./profile.js";
 import { Readme, type ReadmeFile, readReadme } from "./readme.js";
 import {
   countOf,
@@ -90,8 +91,9 @@ export async function recordPage(
     : request.drawNearby(askedArk(id), `${recordPath(id, "evidence")}?expand=`);
   const [answer, drawing] = await Promise.all([asking, nearby]);
   const crate = crateOf(answer.record!);
-  const readme = crate ? await readReadme(request.ask, id, crate.folder) : null;
   const document = parseDocument(view.bytes);
+  const readme = crate ? await readReadme(request.ask, id, crate.folder) : null;
+  const profiled = crate ? await readProfiles(request.ask, id, document) : null;
   const landmarks = landmarksOf({ ...view.record, document: view.bytes });
   // A crate without a name is called as its archive, which the store knows.
   const title = nameText({ id, name: labelOfDocument(document) ?? landmarks.name, kind });
@@ -117,6 +119,7 @@ export async function recordPage(
         origin={answer.origin}
         picture={drawing?.drawn}
         readme={readme}
+        profiled={profiled}
         past={pastOf(request, answer.record!)}
       />
     ),
@@ -165,6 +168,7 @@ interface BodyProps {
   origin: RecordPageQuery["origin"];
   picture: DrawnPicture | undefined;
   readme: ReadmeFile | null;
+  profiled: Profiled | null;
   landmarks: Landmarks;
   document: JsonObject;
   kind: KindName;
@@ -173,7 +177,7 @@ interface BodyProps {
 }
 
 function Body(props: BodyProps) {
-  const { record, landmarks, document, kind, past, contents, readme } = props;
+  const { record, landmarks, document, kind, past, contents, readme, profiled } = props;
   const names = withUrls(
     new Map(
       [...record.references.nodes, ...record.backward.nodes].map(({ record: { id, ...known } }) => [
@@ -200,10 +204,11 @@ function Body(props: BodyProps) {
         </Notice>
       )}
       <ArchivedNotice record={record} />
-      {crate && <CrateParts record={record} crate={crate} />}
+      {crate && <CrateParts record={record} crate={crate} profiled={profiled} />}
       <Origin {...props} />
       <div class="columns record">
         <div>
+          {profiled && <ProfileSections profiled={profiled} />}
           <Preview id={record.id} name={props.title} preview={previewOf(record)} />
           {crate && (
             <>
@@ -464,10 +469,17 @@ function knownAs(names: Names, stated: string): Named | undefined {
   return known && { id: known.id ?? stated, name: known.name, kind: known.kind };
 }
 
+interface CratePartsProps {
+  record: PageRecord;
+  crate: CratePartsFragment;
+  profiled: Profiled | null;
+}
+
 /** Links to the parts of the page of a crate. */
-function CrateParts({ record, crate }: { record: PageRecord; crate: CratePartsFragment }) {
+function CrateParts({ record, crate, profiled }: CratePartsProps) {
   const sheet = { sections: crate.datasheet, mayChange: record.mayChange };
   const parts: readonly (readonly [string, string])[] = [
+    ...(profiled?.profiles ?? []).map(({ id, title }) => [`#${id}`, title] as const),
     ["#files", `Files (${countText(crate.folder.fileCount)})`],
     ...(hasDatasheet(sheet) ? [["#datasheet", "Datasheet"] as const] : []),
     ["#contents", "Contents"],
