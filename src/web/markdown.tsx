@@ -2,32 +2,98 @@
 import { decodeHTMLStrict } from "entities";
 import { lexer, type Token, type Tokens } from "marked";
 import type { ComponentChildren } from "preact";
+import { EntityIds, isPathId } from "../identifiers/entity-ids.js";
 import { plainText, withoutTags } from "../model/texts.js";
 import { isWebAddress } from "./components.js";
+import { recordPath, withQuery } from "./paths.js";
+import { shortened } from "./words.js";
 
 /** Deeper nesting is shown as text. */
 const DEEPEST = 12;
-/** Elements of one text. */
-const MAX_TOKENS = 2000;
+/** Characters and elements of one text that are shown. */
+const [MAX_CHARS, MAX_TOKENS] = [100_000, 2000];
 
-/** A description with its paragraphs, lists, tables, code and links. */
-export function Markdown({ text }: { text: string }) {
-  return <div class="markdown">{blocks(tokensOf(text), new Budget())}</div>;
+interface MarkdownProps {
+  text: string;
+  /** The text is a file of this crate: its addresses may lead to other files there. */
+  crate?: string | null;
+  /** Headings are those of the page. */
+  headings?: boolean;
+  /** Characters that are shown at once. */
+  lead?: number;
+}
+
+/** A text with its paragraphs, lists, tables, code and links. */
+export function Markdown({ text, crate = null, headings = false, lead = Infinity }: MarkdownProps) {
+  const tokens = tokensOf(shortened(text, MAX_CHARS));
+  const budget = new Budget(crate, headings);
+  const first = endOfLead(tokens, lead);
+  const rest = tokens.slice(first);
+  return (
+    <div class="markdown">
+      {blocks(tokens.slice(0, first), budget)}
+      {rest.length > 0 && (
+        <details class="more">
+          <summary>Read on</summary>
+          {blocks(rest, budget)}
+        </details>
+      )}
+      {(budget.isSpent || text.length > MAX_CHARS) && <p class="quiet">The text goes on.</p>}
+    </div>
+  );
+}
+
+/** How many blocks make up the first characters. */
+function endOfLead(tokens: readonly Token[], characters: number): number {
+  let length = 0;
+  const end = tokens.findIndex(({ raw }) => (length += raw.length) > characters);
+  if (end < 0) return tokens.length;
+  // A heading stays with what it is about.
+  return Math.max(1, tokens[end - 1]?.type === "heading" ? end - 1 : end);
 }
 
 function tokensOf(text: string): Token[] {
   // Quotes and lists within each other would overflow the stack of the parser.
-  const flat = withoutTags(text).replace(
+  const flat = withoutTags(asMarkdown(text)).replace(
     /^((?:[ \t]*(?:>|[-*+]|\d{1,9}[.)])[ \t]*){12})[^\n]*$/gm,
     "",
   );
   return lexer(flat, { gfm: true, breaks: false });
 }
 
+/** What HTML has in common with Markdown, before the other tags are left out. */
+const asMarkdown = (html: string): string =>
+  html
+    .replace(/<h[1-6](?:\s[^<>]{0,500})?>/gi, "\n\n## ")
+    .replace(/<li(?:\s[^<>]{0,500})?>/gi, "\n- ")
+    .replace(/<\/?(?:b|strong)>/gi, "**")
+    .replace(/<img\s[^<>]{0,2000}>/gi, (tag) => {
+      const [source = "", alternative = ""] = ["src", "alt"].map((name) => attributeOf(tag, name));
+      return source === "" ? "" : `![${alternative.replace(/[[\]]/g, "")}](<${source}>)`;
+    })
+    .replace(/<a\s[^<>]{0,2000}>([^<>]{1,1000})<\/a>/gi, (tag, inside: string) => {
+      const target = attributeOf(tag, "href");
+      return target === "" ? inside : `[${inside}](<${target}>)`;
+    });
+
+const attributeOf = (tag: string, name: string): string =>
+  new RegExp(String.raw`\s${name}\s*=\s*(?:"([^"<>\n]*)"|'([^'<>\n]*)')`, "i")
+    .exec(tag)
+    ?.slice(1)
+    .find((value) => value !== undefined) ?? "";
+
+/** What one text may still become, and how. */
 class Budget {
   #left = MAX_TOKENS;
+  constructor(
+    readonly crate: string | null,
+    readonly headings: boolean,
+  ) {}
   take(): boolean {
     return this.#left-- > 0;
+  }
+  get isSpent(): boolean {
+    return this.#left < 0;
   }
 }
 
@@ -44,8 +110,9 @@ function block(token: Token, budget: Budget, depth: number): ComponentChildren {
     case "def":
     case "hr":
       return null;
-    // The page has its own outline.
     case "heading":
+      if (budget.headings) return <h3 dir="auto">{inline(childrenOf(token), budget, depth)}</h3>;
+      // The page has its own outline.
       return (
         <p dir="auto" class="summary">
           <strong>{inline(childrenOf(token), budget, depth)}</strong>
@@ -65,7 +132,7 @@ function block(token: Token, budget: Budget, depth: number): ComponentChildren {
       return ordered ? <ol>{entries}</ol> : <ul>{entries}</ul>;
     }
     case "table":
-      return <Table table={token as Tokens.Table} budget={budget} depth={depth} />;
+      return table(token as Tokens.Table, budget, depth);
     case "text":
       return inline(childrenOf(token), budget, depth);
     default:
@@ -77,14 +144,8 @@ function block(token: Token, budget: Budget, depth: number): ComponentChildren {
   }
 }
 
-interface TableProps {
-  table: Tokens.Table;
-  budget: Budget;
-  depth: number;
-}
-
-const Table = ({ table: { header, rows }, budget, depth }: TableProps) => (
-  <div class="scroll" tabIndex={0} role="region" aria-label="Table of the description">
+const table = ({ header, rows }: Tokens.Table, budget: Budget, depth: number) => (
+  <div class="scroll" tabIndex={0} role="region" aria-label="Table of the text">
     <table>
       <thead>
         <tr>
@@ -129,11 +190,14 @@ function span(token: Token, budget: Budget, depth: number): ComponentChildren {
       return <code>{decoded((token as Tokens.Codespan).text)}</code>;
     case "br":
       return <br />;
-    // An image would be loaded from where it is; a badge says nothing that lasts.
     case "image":
-      return null;
+      return <Picture image={token as Tokens.Image} crate={budget.crate} />;
     case "link":
-      return <Link href={(token as Tokens.Link).href}>{inside()}</Link>;
+      return (
+        <Link href={(token as Tokens.Link).href} crate={budget.crate}>
+          {inline(childrenOf(token).map(withoutImage), budget, depth + 1)}
+        </Link>
+      );
     case "text":
       return "tokens" in token && Array.isArray(token.tokens)
         ? inside()
@@ -145,13 +209,55 @@ function span(token: Token, budget: Budget, depth: number): ComponentChildren {
   }
 }
 
-/** A link to the web or an e-mail address; anything else is text. */
-function Link({ href, children }: { href: string; children: ComponentChildren }) {
+/** In a link, an image is its alternative text: badges are links to what they say. */
+const withoutImage = (token: Token): Token => {
+  if (token.type !== "image") return token;
+  const text = alternativeOf(token as Tokens.Image);
+  return { type: "text", raw: text, text };
+};
+
+/** What an image shows; of one that does not say so the name of its file. */
+const alternativeOf = ({ text, href }: Tokens.Image): string =>
+  text.trim() || (/([^/?#]+)(?:[?#].*)?$/.exec(href)?.[1] ?? "Image");
+
+/** An image of the same crate; one from elsewhere is a link, so that nobody's browser asks for it. */
+function Picture({ image, crate }: { image: Tokens.Image; crate: string | null }) {
+  const shown = decoded(alternativeOf(image));
+  const file = fileAt(image.href, crate);
+  if (file !== undefined) return <img src={recordPath(file, "view")} alt={shown} loading="lazy" />;
+  return isWebAddress(decoded(image.href)) ? (
+    <Link href={image.href} crate={null}>
+      Image: {shown}
+    </Link>
+  ) : (
+    <>{shown}</>
+  );
+}
+
+/** A link to the web, to a file of the crate or an e-mail address; anything else is text. */
+function Link({ href, crate, children }: LinkProps) {
   const address = decoded(href).trim();
+  const file = fileAt(href, crate);
+  if (file !== undefined)
+    return <a href={withQuery(recordPath(file, "preview"), { crate })}>{children}</a>;
   if (!isWebAddress(address) && !/^mailto:[^\s<>"]+$/i.test(address)) return <>{children}</>;
   return (
     <a href={address} rel="nofollow noopener">
       {children}
     </a>
   );
+}
+
+interface LinkProps {
+  href: string;
+  crate: string | null;
+  children: ComponentChildren;
+}
+
+/** The file of the crate that a relative address leads to. */
+function fileAt(href: string, crate: string | null): string | undefined {
+  const [path = ""] = decoded(href).trim().split(/[?#]/, 1);
+  if (crate === null || path === "" || !isPathId(path)) return undefined;
+  const id = new EntityIds(crate).of(path, "");
+  return id.rule === "path" && id.ark !== crate ? id.ark : undefined;
 }

@@ -48,6 +48,8 @@ import { Access, People, type Stored, WhoReads } from "./access.js";
 import { Contents, Datasheet, hasDatasheet, OwnPage, Scorecard, Subcrates } from "./crate.js";
 import { Cite, Details, headData, Metadata, type Names, withUrls } from "./details.js";
 import { type FileOf, Files, FolderSection, Preview } from "./files.js";
+import { type Profiled, ProfileSections, readProfiles } from "./profile.js";
+import { Readme, type ReadmeFile, readReadme } from "./readme.js";
 import {
   countOf,
   hasAny,
@@ -88,7 +90,10 @@ export async function recordPage(
     ? undefined
     : request.drawNearby(askedArk(id), `${recordPath(id, "evidence")}?expand=`);
   const [answer, drawing] = await Promise.all([asking, nearby]);
+  const crate = crateOf(answer.record!);
   const document = parseDocument(view.bytes);
+  const readme = crate ? await readReadme(request.ask, id, crate.folder) : null;
+  const profiled = crate ? await readProfiles(request.ask, id, document) : null;
   const landmarks = landmarksOf({ ...view.record, document: view.bytes });
   // A crate without a name is called as its archive, which the store knows.
   const title = nameText({ id, name: labelOfDocument(document) ?? landmarks.name, kind });
@@ -113,6 +118,8 @@ export async function recordPage(
         subcrates={answer.subcrates}
         origin={answer.origin}
         picture={drawing?.drawn}
+        readme={readme}
+        profiled={profiled}
         past={pastOf(request, answer.record!)}
       />
     ),
@@ -160,6 +167,8 @@ interface BodyProps {
   subcrates: RecordPageQuery["subcrates"];
   origin: RecordPageQuery["origin"];
   picture: DrawnPicture | undefined;
+  readme: ReadmeFile | null;
+  profiled: Profiled | null;
   landmarks: Landmarks;
   document: JsonObject;
   kind: KindName;
@@ -168,7 +177,7 @@ interface BodyProps {
 }
 
 function Body(props: BodyProps) {
-  const { record, landmarks, document, kind, past, contents } = props;
+  const { record, landmarks, document, kind, past, contents, readme, profiled } = props;
   const names = withUrls(
     new Map(
       [...record.references.nodes, ...record.backward.nodes].map(({ record: { id, ...known } }) => [
@@ -195,14 +204,16 @@ function Body(props: BodyProps) {
         </Notice>
       )}
       <ArchivedNotice record={record} />
-      {crate && <CrateParts record={record} crate={crate} />}
+      {crate && <CrateParts record={record} crate={crate} profiled={profiled} />}
       <Origin {...props} />
       <div class="columns record">
         <div>
+          {profiled && <ProfileSections profiled={profiled} />}
           <Preview id={record.id} name={props.title} preview={previewOf(record)} />
           {crate && (
             <>
               <FolderSection crate={record.id} folder={crate.folder} />
+              {readme && <Readme crate={record.id} readme={readme} />}
               <Subcrates id={record.id} subcrates={props.subcrates} />
               <Datasheet sections={crate.datasheet} mayChange={record.mayChange} />
             </>
@@ -458,10 +469,17 @@ function knownAs(names: Names, stated: string): Named | undefined {
   return known && { id: known.id ?? stated, name: known.name, kind: known.kind };
 }
 
+interface CratePartsProps {
+  record: PageRecord;
+  crate: CratePartsFragment;
+  profiled: Profiled | null;
+}
+
 /** Links to the parts of the page of a crate. */
-function CrateParts({ record, crate }: { record: PageRecord; crate: CratePartsFragment }) {
+function CrateParts({ record, crate, profiled }: CratePartsProps) {
   const sheet = { sections: crate.datasheet, mayChange: record.mayChange };
   const parts: readonly (readonly [string, string])[] = [
+    ...(profiled?.profiles ?? []).map(({ id, title }) => [`#${id}`, title] as const),
     ["#files", `Files (${countText(crate.folder.fileCount)})`],
     ...(hasDatasheet(sheet) ? [["#datasheet", "Datasheet"] as const] : []),
     ["#contents", "Contents"],
@@ -537,8 +555,8 @@ function CrateDownloads({ addresses, content, folder, record, signIn }: CrateDow
   );
 }
 
-/** Characters of a description that are shown at once, and at all. */
-const [LEAD_CHARS, MAX_DESCRIPTION_CHARS] = [420, 20_000];
+/** Characters of a description that are shown at once. */
+const LEAD_CHARS = 420;
 
 function Summary({ text }: { text: string | null }) {
   if (text === null || text.trim() === "") return null;
@@ -551,7 +569,7 @@ function Summary({ text }: { text: string | null }) {
       </p>
       <details class="more">
         <summary>The whole description</summary>
-        <Markdown text={shortened(whole, MAX_DESCRIPTION_CHARS)} />
+        <Markdown text={whole} />
       </details>
     </>
   );
