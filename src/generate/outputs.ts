@@ -10,7 +10,6 @@ import { graphqlSchema } from "../graphql/schema.js";
 import { jsonLdContext, shaclShapes } from "../model/shapes.js";
 import { evidenceOntology } from "../model/vocabulary/ontology.js";
 import { packageRoot } from "../package-root.js";
-import { PICTURE_STYLE } from "../services/evidence/picture/glyphs.js";
 import { openApiDocument } from "./openapi/document.js";
 import {
   cliPage,
@@ -74,7 +73,6 @@ export const OUTPUTS: readonly Output[] = [
     render: () => stringify(openApiDocument(), { aliasDuplicateObjects: false, lineWidth: 0 }),
   },
   { file: "graphql/schema.graphql", render: async () => schemaText(await graphqlSchema()) },
-  { file: "src/web/assets/evidence-picture.css", render: () => `${PICTURE_STYLE}\n` },
   { file: "docs/clients/typescript/documents.ts", render: clientDocuments },
   { file: "docs/settings.md", render: settingsPage },
   { file: "docs/errors.md", render: errorsPage },

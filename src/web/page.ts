@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import type { Ark } from "../identifiers/ark.js";
 import type { JsonObject } from "../model/field.js";
 import type { Caller } from "../services/access/rules.js";
-import type { DrawnEvidence } from "../services/evidence/picture/drawing.js";
+import type { drawEvidence, DrawnEvidence } from "../services/evidence/picture/drawing.js";
 import type { EvidenceRequest } from "../services/evidence/types.js";
 import type { GraphNames } from "../services/sparql/answer.js";
 import type { TypedDocumentString } from "./document.js";
@@ -96,14 +96,13 @@ export interface PageRequest {
    */
   sparql(query: SparqlQuery): Promise<SparqlAnswer>;
   /**
-   * Draws the evidence of a record. `link` is the beginning of the address that groups and further
-   * nodes link to; null: they have no link.
+   * Draws the evidence of a record for a page.
    * @throws ServiceError, ValidationError as the REST API
    */
   drawEvidence(
     request: Omit<EvidenceRequest, "limit">,
-    link: string | null,
-  ): Promise<DrawnEvidence>;
+    look: Omit<Parameters<typeof drawEvidence>[2], "form" | "base">,
+  ): ReturnType<typeof drawEvidence>;
   /** Draws what is next to a record. */
   drawNearby(ark: Ark, link: string): Promise<DrawnEvidence>;
   /** The operations of the REST API. */

@@ -30,7 +30,7 @@ import type {
 import { accountRoutes } from "./pages/account.js";
 import { adminRoutes } from "./pages/admin.js";
 import { editRoutes, newRoutes } from "./pages/edit.js";
-import { evidenceRoutes } from "./pages/evidence.js";
+import { evidenceRoutes } from "./pages/evidence/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { helpRoutes, textRoutes } from "./pages/help.js";
 import { homeRoutes } from "./pages/home.js";
@@ -250,12 +250,8 @@ export class Site {
       },
       uploadCrate: (options) => this.#access.uploadCrate(req, options),
       sparql: (asked) => this.#access.sparql(req, res, caller, asked),
-      drawEvidence: (asked, groupLink) =>
-        drawEvidence(this.#deps, asked, {
-          form: "page",
-          base: "",
-          ...(groupLink !== null && { groupLink }),
-        }),
+      drawEvidence: (asked, look) =>
+        drawEvidence(this.#deps, asked, { form: "page", base: "", ...look }),
       drawNearby: (ark, groupLink) =>
         drawNearby(this.#deps, ark, { form: "page", base: "", groupLink }),
       operations: this.#access.operations,

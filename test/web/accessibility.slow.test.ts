@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/crate.js";
+import { PICTURE_STYLE } from "../../src/services/evidence/picture/glyphs.js";
 import { CHROMIUM, launch, signIn } from "../support/chromium.js";
 import { LiveRegistry } from "../support/live-registry.js";
 
@@ -124,8 +125,11 @@ describe.skipIf(!CHROMIUM)("the pages by WCAG 2.2 AA, judged by axe", () => {
 /** Tests of pages rely on it: they look at each screen with one colour scheme. */
 test("style sheets set nothing but colours by the colour scheme", () => {
   let count = 0;
-  for (const name of ["arkgraph.css", "evidence-picture.css"]) {
-    const text = readFileSync(new URL(`../../src/web/assets/${name}`, import.meta.url), "utf8");
+  const page = readFileSync(new URL("../../src/web/assets/arkgraph.css", import.meta.url), "utf8");
+  for (const [name, text] of [
+    ["pages", page],
+    ["pictures", PICTURE_STYLE],
+  ] as const) {
     const blocks = text.match(/@media[^{]*prefers-color-scheme[^{]*\{(?:[^{}]*\{[^{}]*\})*\s*\}/g);
     expect(blocks, name).toHaveLength(1);
     expect(text.match(/prefers-color-scheme/g), name).toHaveLength(1);

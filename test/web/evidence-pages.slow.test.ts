@@ -114,12 +114,12 @@ describe.skipIf(!CHROMIUM)("the pages of evidence, in a browser", () => {
     expect(await page.evaluate(() => document.activeElement?.textContent)).toContain(
       "Image embedding",
     );
-    expect(await page.locator("#facts").isHidden()).toBe(true);
+    expect(await page.locator("#details").isHidden()).toBe(true);
     await page.goBack();
     await shows(near);
     await inPicture.click();
     await shows(near + 3);
-    expect(await page.locator("#facts").isHidden()).toBe(true);
+    expect(await page.locator("#details").isHidden()).toBe(true);
     expect(new URL(page.url()).searchParams.getAll("expand")[0]).toMatch(/^ark:/);
     // The files that are saved show the same.
     const saved = await page.locator("a[href*='format=svg']").getAttribute("href");
@@ -140,7 +140,7 @@ describe.skipIf(!CHROMIUM)("the pages of evidence, in a browser", () => {
     await page.click("[data-zoom=in]");
     expect(await width()).toBeGreaterThan(before);
     await page.locator("#picture [data-id$='embeddings.csv']").first().click();
-    await page.locator("#facts h2", { hasText: "Image embeddings" }).waitFor();
+    await page.locator("#details h2", { hasText: "Image embeddings" }).waitFor();
     await page
       .locator(
         "#picture a:has([data-id$='embeddings.csv']), #picture [data-id$='embeddings.csv'] a",
@@ -205,25 +205,37 @@ describe.skipIf(!CHROMIUM)("the pages of evidence, in a browser", () => {
     expect(loads).toBe(2);
     // A click on a node still shows its facts.
     await page.locator("#picture [data-root]").click();
-    await page.locator("#facts h2", { hasText: "Image embeddings" }).waitFor();
+    await page.locator("#details h2", { hasText: "Image embeddings" }).waitFor();
     expect({ outside, faults }).toEqual({ outside: [], faults: [] });
     await page.context().close();
   });
 
-  test("kinds are chosen, steps are added and groups are closed by links, without scripts", async () => {
+  test("kinds are left out, steps are added and groups are closed by links, without scripts", async () => {
     const at = async (query: string): Promise<string> => {
       const path = `/evidence/${crate}/results/embeddings.csv${query}`;
       return (await fetch(registry.url + path, { headers: { Accept: "text/html" } })).text();
     };
-    expect(await at("")).toContain('data-kind="software"');
+    const whole = await at("");
+    expect(whole).toContain('data-kind="software"');
+    const hide = /<a class="chip" href="([^"]*)" data-name="software"/.exec(whole)![1]!;
+    expect(hide).toContain("hide=software");
+    const less = await at(hide.slice(hide.indexOf("?")));
+    expect(less).not.toContain('data-kind="software"');
+    expect(less).not.toContain("used software");
+    expect(less).toMatch(/<a class="chip off" href="[^"]*" data-name="software"/);
+    // The formats have the same kinds of records.
+    expect(/&amp;kind=([^&"]*)/.exec(less)![1]!).toMatch(/dataset/);
+    expect(/&amp;kind=([^&"]*)/.exec(less)![1]!).not.toMatch(/software/);
+    // Addresses that name the kinds that are shown stay valid.
     const chosen = await at("?kind=datadownload&kind=computation&kind=nonsense");
     expect(chosen).not.toContain('data-kind="software"');
     expect(chosen).toContain("Image embedding");
-    expect(chosen).toContain("Kinds: 2");
     const near = await at("?depth=1");
     const more = /<a href="([^"]*)">One step more/.exec(near)![1]!.replaceAll("&amp;", "&");
     expect(more).toContain("depth=2");
     expect(await at("?expand=nothing")).toContain("Close the groups");
+    // The record itself stays, whatever is left out.
+    expect(await at("?hide=file&hide=dataset")).toMatch(/data-root="true"/);
   });
 
   test("three clicks lead from the front page to the picture of what a result was made from", async () => {

@@ -1,4 +1,5 @@
 // Fields that take an identifier suggest records by their names.
+import { ask } from "./shared/ask.js";
 
 const RECORDS = `query ($query: String!) {
   found: search(query: $query, first: 8) { nodes { id name: label kind } }
@@ -9,27 +10,19 @@ const PEOPLE = `query ($query: String!) {
 }`;
 const PAUSE = 250;
 
-interface Answer {
-  data?: { found: { nodes: { id: string; name: string | null; kind: string | null }[] } };
+interface Found {
+  found: { nodes: { id: string; name: string | null; kind: string | null }[] };
 }
 
 const options = document.getElementById("picker-options");
-const csrf = document.querySelector<HTMLMetaElement>("meta[name=csrf]")?.content ?? "";
 let asked = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 async function suggest(words: string, kind: string): Promise<void> {
   const mine = ++asked;
-  const response = await fetch("/graphql", {
-    method: "POST",
-    headers: { "Content-Type": "application/json", "X-CSRF-Token": csrf },
-    body: JSON.stringify(
-      kind === "USER"
-        ? { query: PEOPLE, variables: { query: words } }
-        : { query: RECORDS, variables: { query: `${words}*` } },
-    ),
-  });
-  const { data } = (await response.json()) as Answer;
+  const data = await (kind === "USER"
+    ? ask<Found>(PEOPLE, { query: words })
+    : ask<Found>(RECORDS, { query: `${words}*` }));
   if (mine !== asked || !data || !options) return;
   options.replaceChildren();
   for (const { id, name, kind: found } of data.found.nodes) {

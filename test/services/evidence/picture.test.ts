@@ -3,6 +3,7 @@ import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { describe, expect, it } from "vitest";
 import { PROVENANCE } from "../../../src/model/provenance.js";
 import { DARK, GLYPHS, LIGHT } from "../../../src/services/evidence/picture/glyphs.js";
+import { countKinds, withoutKinds } from "../../../src/services/evidence/picture/picture.js";
 import { drawPicture, PICTURE_POLICY } from "../../../src/services/evidence/picture/svg.js";
 import {
   EVIDENCE_CONTEXT,
@@ -249,6 +250,52 @@ describe("the picture of an evidence graph", () => {
       "Show one step more from count.py",
     );
     expect(draw({ ...GRAPH, further }).svg).toBe(draw(GRAPH).svg);
+  });
+
+  it("folds the arrows of a program of many runs, but not those of the record itself or of data", () => {
+    const runs = Array.from({ length: 12 }, (_, run) => `run-${run}`);
+    const graph = graphOf([
+      { "@id": id("end"), "@type": ["evi:Dataset"], generatedBy: runs.flatMap((run) => to(run)) },
+      ...runs.map((run) => ({
+        "@id": id(run),
+        "@type": ["evi:Computation"],
+        usedSoftware: to("tool"),
+        usedDataset: to("input"),
+      })),
+      { "@id": id("tool"), "@type": ["evi:Software"], name: "tool.py" },
+      { "@id": id("input"), "@type": ["evi:Dataset"] },
+    ]);
+    const hiddenFrom = (svg: string) =>
+      edgesIn(svg).flatMap((at) => (at["visibility"] === "hidden" ? [at["data-from"]] : []));
+    const folded = draw(graph, { foldHubs: true });
+    expect(hiddenFrom(folded.svg)).toEqual(runs.map(() => id("tool")));
+    expect(folded.svg).toContain("12 arrows folded");
+    expect(folded.left).toContainEqual({
+      reason: "folded",
+      count: 12,
+      about: "arrows from what is used in many places",
+    });
+    // Files show every arrow.
+    const whole = draw(graph);
+    expect([hiddenFrom(whole.svg), whole.left, whole.hubArrows]).toEqual([[], [], 12]);
+    const [tool] = graph["@graph"].filter((node) => node["@id"] === id("tool"));
+    const ofTool = graphOf([tool!, ...graph["@graph"].filter((node) => node !== tool)]);
+    expect(hiddenFrom(draw(ofTool, { foldHubs: true }).svg)).toEqual([]);
+  });
+
+  it("leaves out kinds with their arrows, and counts them; its record stays", () => {
+    expect(Object.fromEntries(countKinds(GRAPH))).toEqual({
+      dataset: 41,
+      computation: 2,
+      software: 1,
+      agent: 1,
+      absent: 3,
+    });
+    const { svg: less } = draw(withoutKinds(GRAPH, ["dataset", "absent"]));
+    expect(nodesIn(less).map((at) => at["data-id"])).toEqual(
+      ["cells", "run", "tool", "ada", "claim"].map(id),
+    );
+    expect(edgesIn(less)).toHaveLength(4);
   });
 
   it("can be told apart from its paper and read on its fill, in both modes", () => {

@@ -4,7 +4,14 @@ import type { Ark } from "../../../identifiers/ark.js";
 import type { Deps } from "../../deps.js";
 import { type TreeRow, treeRows } from "../tree.js";
 import { evidenceDeps, type EvidenceGraph, type EvidenceRequest } from "../types.js";
-import { graphToDraw, nearbyGraph, type PictureBounds } from "./picture.js";
+import {
+  countKinds,
+  graphToDraw,
+  nearbyGraph,
+  type PictureBounds,
+  type PictureKind,
+  withoutKinds,
+} from "./picture.js";
 import { type DrawnPicture, drawPicture, type PictureOptions } from "./svg.js";
 
 /** A picture, and the graph that it shows. */
@@ -13,7 +20,7 @@ export interface DrawnEvidence {
   graph: EvidenceGraph;
 }
 /** Where a picture is shown, and what its groups link to. */
-type PictureLook = Omit<PictureOptions, keyof PictureBounds>;
+type PictureLook = Omit<PictureOptions, "nodes" | "edges">;
 
 const boundsOf = ({ config }: Pick<Deps, "config">): PictureBounds => ({
   nodes: config.EVIDENCE_PICTURE_NODES,
@@ -22,18 +29,24 @@ const boundsOf = ({ config }: Pick<Deps, "config">): PictureBounds => ({
 });
 
 /**
- * The evidence of a record as a drawing. In a graph that is too large like siblings become groups;
- * the rest are counted.
+ * The evidence of a record as a drawing, with the number of nodes of each kind, drawn or not. In a
+ * graph that is too large like siblings become groups; the rest are counted.
  * @throws ServiceError as `evidenceGraph`
  */
 export async function drawEvidence(
   deps: Deps,
   request: Omit<EvidenceRequest, "limit"> & { limit?: number },
-  look: PictureLook,
-): Promise<DrawnEvidence> {
+  look: PictureLook & { without?: readonly PictureKind[] },
+): Promise<DrawnEvidence & { kinds: ReadonlyMap<PictureKind, number> }> {
+  const { without = [], ...options } = look;
   const bounds = boundsOf(deps);
-  const graph = await labelled(await graphToDraw(request, bounds, evidenceDeps(deps)), deps);
-  return { graph, drawn: drawPicture(graph, { ...look, ...bounds }) };
+  const whole = await graphToDraw(request, bounds, evidenceDeps(deps));
+  const graph = await labelled(withoutKinds(whole, without), deps);
+  return {
+    graph,
+    drawn: drawPicture(graph, { ...options, ...bounds }),
+    kinds: countKinds(whole),
+  };
 }
 
 /**

@@ -166,5 +166,7 @@ export const PICTURE_STYLE = [
   ".ev a:focus-visible :is(.ev-shape,.ev-mark),.ev a:hover :is(.ev-shape,.ev-mark){stroke-width:3}",
   ".ev a{text-decoration:none}",
   ".ev-deleted .ev-name{text-decoration:line-through}",
+  // They have no fill that would take a click.
+  ".ev-absent .ev-shape{pointer-events:all}",
   `@media screen and (prefers-color-scheme:dark){\n${rules(DARK, "dark")}\n}`,
 ].join("\n");

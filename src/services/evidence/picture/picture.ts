@@ -28,6 +28,8 @@ export interface PictureNode {
   absent?: Dangling["reason"];
   /** Where it leads further than the picture goes: the number of nodes, and on which side. */
   further?: { side: "support" | "use"; count: number };
+  /** Its arrows, where they are folded. */
+  folded?: number;
 }
 
 /** One arrow, from what supports to what is supported; with every name that states it. */
@@ -37,6 +39,8 @@ export interface PictureEdge {
   names: ProvenanceName[];
   /** Only third parties state it. */
   thirdParty: boolean;
+  /** It is one of the many arrows of a hub, and not seen at first. */
+  folded?: true;
 }
 
 /** Neighbours of a drawn node that are not drawn themselves, on one side of it. */
@@ -52,6 +56,8 @@ export interface Picture {
   nodes: PictureNode[];
   edges: PictureEdge[];
   rests: Rest[];
+  /** Arrows of hubs, folded or not. */
+  hubArrows: number;
   /** What is not drawn, by reason. */
   left: { reason: string; count: number; about: string }[];
 }
@@ -60,7 +66,14 @@ export interface Picture {
 export interface PictureLimits {
   nodes: number;
   edges: number;
+  /** The arrows of hubs are folded: each hub has their number instead. */
+  foldHubs?: boolean;
 }
+
+/** What is used everywhere: many arrows from one of them would hide how data flows. */
+const HUBS: ReadonlySet<GlyphName> = new Set(["software", "instrument", "agent", "schema"]);
+/** Arrows that a hub has at least. */
+const HUB_ARROWS = 12;
 
 const ABSENT: Readonly<Record<Dangling["reason"], string>> = {
   external: "described elsewhere",
@@ -83,6 +96,8 @@ export function pictureOf(graph: EvidenceGraph, limits: PictureLimits): Picture 
   const [root] = nodes;
   if (!root) throw new Error("The evidence graph has no nodes");
   const { arrows, rests, undrawn } = arrowsOf(stated, nodes, limits.edges);
+  const hubArrows = arrowsOfHubs(arrows, root);
+  if (limits.foldHubs) fold(hubArrows);
   const { depth = 0, limit = 0, kind = 0, thirdParty = 0 } = graph.hidden;
   // Nodes of other pages are in `limit`; a page that was cut by hand doesn't count them.
   const further = Math.max(limit, elsewhere.length) + (all.length - nodes.length);
@@ -92,14 +107,61 @@ export function pictureOf(graph: EvidenceGraph, limits: PictureLimits): Picture 
     { reason: "kind", count: kind, about: "of other kinds" },
     { reason: "thirdParty", count: thirdParty, about: "statements of third parties" },
     { reason: "edges", count: undrawn, about: "relations between what is drawn" },
+    {
+      reason: "folded",
+      count: limits.foldHubs ? hubArrows.length : 0,
+      about: "arrows from what is used in many places",
+    },
   ];
   return {
     root,
     nodes,
     edges: arrows,
     rests,
+    hubArrows: hubArrows.length,
     left: left.filter(({ count }) => count > 0),
   };
+}
+
+function arrowsOfHubs(arrows: readonly PictureEdge[], root: PictureNode): PictureEdge[] {
+  const leaving = new Map<PictureNode, PictureEdge[]>();
+  for (const arrow of arrows) getOrInsert(leaving, arrow.from, () => []).push(arrow);
+  return [...leaving]
+    .filter(([node, from]) => node !== root && HUBS.has(node.glyph) && from.length >= HUB_ARROWS)
+    .flatMap(([, from]) => from);
+}
+
+function fold(arrows: readonly PictureEdge[]): void {
+  for (const arrow of arrows) {
+    arrow.folded = true;
+    arrow.from.folded = (arrow.from.folded ?? 0) + 1;
+  }
+}
+
+/** Kinds that a reader may leave out of a picture; `absent`: what is not stored here. */
+export const PICTURE_KINDS = [...(Object.keys(GLYPHS) as GlyphName[]), "absent"] as const;
+export type PictureKind = (typeof PICTURE_KINDS)[number];
+
+/** The number of nodes of each kind; of a group its members count. */
+export function countKinds(graph: EvidenceGraph): ReadonlyMap<PictureKind, number> {
+  const counts = new Map<PictureKind, number>();
+  const add = (kind: PictureKind, count = 1): void =>
+    void counts.set(kind, (counts.get(kind) ?? 0) + count);
+  for (const node of graph["@graph"]) add(glyphOf(node["@type"]), node.count);
+  for (const { count } of graph.dangling) add("absent", count);
+  return counts;
+}
+
+/** The graph without the nodes of these kinds; its record stays. */
+export function withoutKinds(graph: EvidenceGraph, kinds: readonly PictureKind[]): EvidenceGraph {
+  if (kinds.length === 0) return graph;
+  const nodes = graph["@graph"].filter(
+    (node) => node["@id"] === graph["@id"] || !kinds.includes(glyphOf(node["@type"])),
+  );
+  const dangling = kinds.includes("absent") ? [] : graph.dangling;
+  const shown = new Set([...nodes, ...dangling].map(idOf));
+  const isShown = (end: { "@id": string }): boolean => shown.has(end["@id"]);
+  return { ...graph, "@graph": nodes.map((node) => withEdgesTo(node, isShown)), dangling };
 }
 
 /**

@@ -247,9 +247,9 @@ function wayOf({ from, to }: PictureEdge, arrow: Arrow): string {
   return path;
 }
 
-function edgeOf({ from, to, names, thirdParty }: PictureEdge, way: string): string {
+function edgeOf({ from, to, names, thirdParty, folded }: PictureEdge, way: string): string {
   return (
-    `<path class="ev-edge" data-from="${xmlOf(from.id)}" ` +
+    `<path class="ev-edge"${folded ? ' visibility="hidden"' : ""} data-from="${xmlOf(from.id)}" ` +
     `data-to="${xmlOf(to.id)}" data-names="${names.join(" ")}"` +
     `${thirdParty ? ' data-third-party="true" stroke-dasharray="5 4"' : ""} d="${way}">` +
     `<title>${names.join(", ")}${thirdParty ? ", stated by a third party" : ""}</title></path>`
@@ -288,10 +288,10 @@ function nodeOf(
   isRoot: boolean,
   options: PictureOptions,
 ): string {
-  const { id, glyph, count, absent } = node;
+  const { id, glyph, count, absent, folded } = node;
   const { light, outline, indent }: Glyph = GLYPHS[glyph];
   const name = drawable(node.name) || drawable(id);
-  const note = drawable(node.note);
+  const note = drawable(node.note) + (folded === undefined ? "" : `, ${folded} arrows folded`);
   const kind = count === undefined ? note : `${GLYPHS[glyph].many}, ${note}`;
   const room = WIDTH - (indent === undefined ? 2 * ASIDE : indent + 12);
   const start = indent === undefined ? `x="${WIDTH / 2}" text-anchor="middle"` : `x="${indent}"`;

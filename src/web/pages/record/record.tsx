@@ -101,7 +101,7 @@ export async function recordPage(
     title,
     description: plainLine(shortened(landmarks.description ?? "", MAX_SUMMARY)) || null,
     section: "browse",
-    styles: [assetUrl("evidence-picture.css")],
+    styles: [assetUrl("picture.css")],
     ...(agent ? {} : { image: linkPicture(id) }),
     links: [
       ...landingLinks(place, landmarks).map(({ rel, href, ...more }) => ({ rel, href, ...more })),
