@@ -393,6 +393,7 @@ const QUERIES: Record<string, string> = {
     "id name } } } }",
   node: `query ($id: ID!) { node(id: $id) { id ... on Record { ${RECORD} } } }`,
   me: `{ me { ${RECORD} } }`,
+  userByEmail: `{ userByEmail(email: "owner@example.org") { ${RECORD} } }`,
   accessTokens: "{ accessTokens { id name } }",
   accounts: "{ accounts { nodes { user { id } name email } } }",
   registryFigures: "{ registryFigures { accounts records queued running } }",

@@ -348,6 +348,13 @@ describe("records by filter", () => {
     ).toEqual(ccBy);
     expect(await ids({ keywords: keyword, licenses: ["Ask the authors", "MIT"] })).toEqual([own]);
     expect(await ids({ keywords: keyword, not: { licenses: "CC-BY-4.0" } })).toEqual([own]);
+    const silent = await make("dataset", { keywords: [keyword], license: null });
+    expect(await ids({ keywords: keyword, licenses: [""] })).toEqual([silent]);
+    expect(await ids({ keywords: keyword, licenses: ["", "CC-BY-4.0"] })).toEqual([
+      ...ccBy,
+      silent,
+    ]);
+    expect(await ids({ keywords: keyword, not: { licenses: [""] } })).toEqual([...ccBy, own]);
     const { body } = await server.request<Record<string, unknown>>("GET", `/dataset/${short}`);
     const changed = await server.request("PUT", `/${short}`, {
       token: ada.token,

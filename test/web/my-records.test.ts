@@ -1,6 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bodyOf } from "../support/bodies.js";
+import { crate } from "../support/crates.js";
 import { CHROMIUM, launch, signIn, watchedPage, type Watched } from "../support/chromium.js";
 import { Reader } from "../support/reader.js";
 import { type Person, startServer, type TestServer } from "../support/server.js";
@@ -176,6 +177,165 @@ describe("the desk", () => {
   }, 60_000);
 });
 
+describe("Undo", () => {
+  /** The form that takes an action back, as its answer has it. */
+  const stepsIn = (text: string): string =>
+    /name="steps" value="([^"]*)"/.exec(text)?.[1]?.replaceAll("&quot;", '"') ?? "";
+  const send = (fields: Record<string, string>) => reader.send("/my/records", fields);
+  const undo = (text: string) => send({ action: "undo", steps: stepsIn(text) });
+  const record = async (id: string) => (await server.deps.records.findMany([id]))[0]!;
+
+  test("sets the status back that each record had, with its reason and its embargo", async () => {
+    const [draft, archived, embargoed] = [
+      await dataset("Was a draft"),
+      await dataset("Was archived"),
+      await dataset("Was embargoed"),
+    ];
+    await send({ action: "archive", id: archived, reason: "Old plate", successor: draft });
+    await send({ action: "embargo", id: embargoed, until: "2999-01-01" });
+    const done = await send({ action: "publish", ids: [draft, archived, embargoed].join(" ") });
+    expect(done.text).toContain("3 records published.");
+    const undone = await undo(done.text);
+    expect(undone.text).toContain("3 records set back to what they were.");
+    expect(stepsIn(undone.text)).toBe("");
+    expect(await state(draft)).toBe("DRAFT");
+    expect(await record(archived)).toMatchObject({
+      publicationStatus: "ARCHIVED",
+      archived: { reason: "Old plate", successor: draft },
+    });
+    const { publicationStatus, embargoedUntil } = await record(embargoed);
+    expect([publicationStatus, embargoedUntil!.slice(0, 10)]).toEqual(["EMBARGOED", "2999-01-01"]);
+  });
+
+  test("leaves what somebody changed meanwhile, and what the action did not change", async () => {
+    const [mine, others, before] = [
+      await dataset("Only mine"),
+      await dataset("Changed by another"),
+      await dataset("Public before"),
+    ];
+    await publish(before);
+    const done = await send({ action: "publish", ids: [mine, others, before].join(" ") });
+    await server.request("PUT", "/publish", {
+      token: ada.token,
+      json: { "@id": others, publicationStatus: "ARCHIVED", reason: "Wrong" },
+    });
+    const undone = await undo(done.text);
+    expect(undone.text).toContain("1 record set back to what they were, 1 not.");
+    expect(undone.text).toContain("It was changed meanwhile");
+    expect([await state(mine), await state(others), await state(before)]).toEqual([
+      "DRAFT",
+      "ARCHIVED",
+      "PUBLISHED",
+    ]);
+  });
+
+  test("takes back the drafts that a crate published with itself, and no other member", async () => {
+    const archive = await crate([
+      { "@id": "#a", "@type": "Dataset", name: "Draft of the crate", description: "Cells." },
+      { "@id": "#b", "@type": "Dataset", name: "Public of the crate", description: "Cells." },
+    ]);
+    const form = new FormData();
+    form.set("file", new Blob([new Uint8Array(archive)]), "crate.zip");
+    const upload = await server.request("POST", "/rocrate/upload", {
+      token: ada.token,
+      body: form,
+    });
+    const ark = upload.body["@id"] as string;
+    const members = await server.deps.records.list({ crate: ark, limit: 10 });
+    const named = (name: string) => members.items.find((item) => item.name === name)!.ark;
+    await publish(named("Public of the crate"));
+    const done = await send({ action: "publish", id: ark });
+    expect(await state(named("Draft of the crate"))).toBe("PUBLISHED");
+    await undo(done.text);
+    expect([
+      await state(ark),
+      await state(named("Draft of the crate")),
+      await state(named("Public of the crate")),
+    ]).toEqual(["DRAFT", "DRAFT", "PUBLISHED"]);
+  });
+
+  test("hands back what was handed over", async () => {
+    const id = await dataset("To the lab and back");
+    const done = await send({ action: "transfer", id, owner: group });
+    expect((await record(id)).owner).toBe(group);
+    await undo(done.text);
+    expect((await record(id)).owner).toBe(ada.id);
+  });
+
+  test("does nothing for steps that no page has written", async () => {
+    for (const steps of ["", "[]", "{", '[{"id":1}]', '[{"id":"ark:99999/x","revision":1}]']) {
+      const answer = await send({ action: "undo", steps });
+      expect(answer.status, steps).toBeLessThan(500);
+      expect(answer.text).not.toContain("set back to what they were.");
+    }
+    const done = await send({ action: "withdraw", id: await dataset("Gone for good") });
+    expect(done.text).not.toContain('name="steps"');
+  });
+});
+
+describe("keywords and licence of many", () => {
+  const stated = async (id: string) => {
+    const { body } = await server.request<{ keywords: string[]; license?: string }>(
+      "GET",
+      `/${id}`,
+    );
+    return [body.keywords, body.license];
+  };
+  const MIT = "https://spdx.org/licenses/MIT";
+
+  test("are added and taken out, others stay, and Undo brings back what was", async () => {
+    const ids = [
+      await create("dataset", ada.id, { name: "Edit A", keywords: ["cells", "old"] }),
+      await create("dataset", ada.id, { name: "Edit B", keywords: ["Old", "images"] }),
+    ];
+    const done = await reader.send("/my/records", {
+      action: "edit",
+      ids: ids.join(" "),
+      add: "plate 7\ncells",
+      remove: "old",
+      licence: MIT,
+    });
+    expect(done.text).toContain("2 records changed.");
+    expect(await Promise.all(ids.map(stated))).toEqual([
+      [["cells", "plate 7"], MIT],
+      [["images", "plate 7", "cells"], MIT],
+    ]);
+    const steps = /name="steps" value="([^"]*)"/.exec(done.text)![1]!.replaceAll("&quot;", '"');
+    await reader.send("/my/records", { action: "undo", steps });
+    expect((await stated(ids[0]!))[0]).toEqual(["cells", "old"]);
+  });
+
+  test("ask for a change, and name the record that is not there", async () => {
+    const id = await dataset("Edit C");
+    for (const [fields, sentence] of [
+      [{}, "Say what to add, to take out, or which licence applies."],
+      [{ add: "plate 8", ids: `${id} ark:99999/not-there` }, "1 record changed, 1 not."],
+    ] as const) {
+      const answer = await reader.send("/my/records", { action: "edit", ids: id, ...fields });
+      expect(answer.text).toContain(sentence);
+      expect(answer.text).not.toMatch(/String should|patch/);
+    }
+  });
+});
+
+describe("filters that are at hand", () => {
+  test("find drafts that nobody changed for 90 days, and records without a licence", async () => {
+    const [licensed, bare] = [
+      await create("dataset", ada.id, { name: "With terms", license: "CC-BY-4.0" }),
+      await create("dataset", ada.id, { name: "Without terms", license: null }),
+    ];
+    const { text } = await reader.get("/my/records?licence=none&sort=changed");
+    expect(text).toContain(`value="${bare}"`);
+    expect(text).not.toContain(`value="${licensed}"`);
+    expect(text).toContain("Licence: <bdi>none</bdi>");
+    expect(text).toContain('href="/my/records?status=DRAFT&amp;unchanged=90"');
+    const old = await reader.get("/my/records?status=DRAFT&unchanged=90");
+    expect(old.text).toContain("No record of yours is like that.");
+    expect((await reader.get("/my/records?unchanged=0")).text).toContain(`value="${bare}"`);
+    expect((await reader.get("/my/records?unchanged=-1")).status).toBe(400);
+  });
+});
+
 describe("the members of a group", () => {
   const account = async (name: string, email: string): Promise<string> => {
     const json = { name, email, password: "correct horse battery staple" };
@@ -185,15 +345,34 @@ describe("the members of a group", () => {
   };
   const panel = (text: string): string => text.split("Lab of Ada")[1]!.split("</article>")[0]!;
 
-  test("are added by name, and by the suggestion with its identifier behind the name", async () => {
+  test("are added by name, by e-mail address, and by a suggestion", async () => {
     await account("Hedy Lamarr", "hedy@example.org");
     const add = (user: string) => reader.send("/my/groups", { action: "add", group, user });
     expect((await add("Hedy Lamarr")).status).toBe(303);
     expect(panel((await reader.get("/my/groups")).text)).toContain("Hedy Lamarr");
+    const rosalind = await account("Rosalind Franklin", "rosalind@example.org");
+    expect((await add("Rosalind@Example.org")).status).toBe(303);
+    expect(panel((await reader.get("/my/groups")).text)).toContain(rosalind);
     const other = await account("Emmy Noether", "emmy@example.org");
     expect((await add(`Emmy Noether ${other}`)).status).toBe(303);
     const { text } = await reader.get("/my/groups");
     expect(panel(text)).toContain("Emmy Noether");
+  });
+
+  test("are found by e-mail address by callers who signed in, and by nobody else", async () => {
+    const { id, email } = await server.person("lise");
+    const query = "query ($email: String!) { userByEmail(email: $email) { id } }";
+    const find = async (variables: object, token?: string) => {
+      const { body } = await server.request("POST", "/graphql", {
+        json: { query, variables },
+        ...(token === undefined ? {} : { token }),
+      });
+      return body as { data: unknown; errors?: { extensions: { code: string } }[] };
+    };
+    expect((await find({ email })).errors?.[0]?.extensions.code).toBe("NOT_AUTHENTICATED");
+    expect((await find({ email }, ada.token)).data).toEqual({ userByEmail: { id } });
+    for (const part of ["lise", "lise@", "%", `${email}x`])
+      expect((await find({ email: part }, ada.token)).data).toEqual({ userByEmail: null });
   });
 
   test("say what to do about a name that nobody has, or several people", async () => {
@@ -201,6 +380,8 @@ describe("the members of a group", () => {
     await account("Two of one name", "two@example.org");
     for (const [user, sentence] of [
       ["Nobody at all", "Nobody here is called “Nobody at all”"],
+      ["nobody@example.org", "Nobody here has the e-mail address “nobody@example.org”"],
+      ["@example.org", "Nobody here"],
       ["Two of one name", "Several people are called so"],
       [`<script>${"x".repeat(10_000)}`, "Nobody here is called"],
       ["ark:99999/nobody-here", "ark:99999/nobody-here"],
@@ -296,6 +477,64 @@ describe.skipIf(!CHROMIUM)("the page of one's own records in a browser", () => {
     await page.locator("button[name=choose][value=withdraw]").click();
     expect(await page.locator("main h2").first().textContent()).toContain("Withdraw: 60 records");
     expect(await page.textContent("main")).toContain("This cannot be undone.");
+  });
+
+  test("handles 200 drafts in ten clicks and takes one action back", async () => {
+    const { page } = watched;
+    for (let at = 0; at < 200; at++) await dataset(`Flood ${at}`);
+    let clicks = 0;
+    const click = async (selector: string) => {
+      clicks++;
+      await page.locator(selector).first().click();
+    };
+    const says = (text: string) => page.locator(".notice", { hasText: text }).waitFor();
+    await page.goto(`${server.url}/my/records?q=flood`);
+    await click('aside a:has-text("Draft")');
+    await click("input[name=all]");
+    await click("button[name=choose][value=publish]");
+    await click("button[name=action][value=publish]");
+    await says("200 records published.");
+    await page.goto(`${server.url}/my/records?q=flood`);
+    await click("tbody input[name=id]");
+    await click("button[name=choose][value=archive]");
+    await page.fill("[name=reason]", "Wrong plate");
+    await click("button[name=action][value=archive]");
+    await says("1 record archived.");
+    await click("button[value=undo]");
+    await says("1 record set back");
+    expect(clicks).toBeLessThanOrEqual(10);
+    const { items } = await server.deps.records.list({ kind: "dataset", limit: 1000 });
+    const flood = items.filter(({ name }) => name?.startsWith("Flood"));
+    expect(new Set(flood.map((one) => one.publicationStatus))).toEqual(new Set(["PUBLISHED"]));
+  }, 60_000);
+
+  test("saves a filter in the browser, and forgets it", async () => {
+    const { page } = watched;
+    await page.goto(`${server.url}/my/records?q=swarm&status=PUBLISHED`);
+    page.once("dialog", (dialog) => void dialog.accept("Public swarm"));
+    await page.click("[data-save-filter]");
+    await page.goto(`${server.url}/my/records`);
+    await page.click("text=Public swarm");
+    await page.waitForURL(/q=swarm&status=PUBLISHED/);
+    await page.click("[aria-label='Forget the filter Public swarm']");
+    expect(await page.locator("text=Public swarm").count()).toBe(0);
+  });
+
+  test("suggests a person by the whole e-mail address, and by no part of it", async () => {
+    const { page } = watched;
+    await page.goto(`${server.url}/my/groups`);
+    const field = page.locator("input[data-picker=USER]").first();
+    const option = page.locator("#picker-options option");
+    const answered = () => page.waitForResponse((answer) => answer.url().endsWith("/graphql"));
+    for (const [words, count] of [
+      ["hedy@example", 0],
+      ["hedy@example.or", 0],
+      ["hedy@example.org", 1],
+    ] as const) {
+      await Promise.all([answered(), field.fill(words)]);
+      await page.waitForTimeout(100);
+      expect(await option.count(), words).toBe(count);
+    }
   });
 
   test("suggests people by their names", async () => {

@@ -22,6 +22,7 @@ import {
   checkedCredentials,
   login,
   signIn,
+  userByEmail,
   userOf,
 } from "../../services/accounts/accounts.js";
 import {
@@ -124,6 +125,18 @@ export class AccountResolver {
   async me(@Ctx() context: Context): Promise<RecordNode | null> {
     const record = context.caller ? await this.own(context as SignedIn) : undefined;
     return record ? nodeOf(record) : null;
+  }
+
+  @Query(() => NODE_TYPES.user, {
+    nullable: true,
+    description: "The user with exactly this e-mail address; it needs a token.",
+  })
+  async userByEmail(
+    @Arg("email", { description: "The whole address." }) email: string,
+    @Ctx() context: Context,
+  ): Promise<RecordNode | null> {
+    const record = await userByEmail(signedIn(context).deps, email);
+    return record && record.tombstone === null ? nodeOf(record) : null;
   }
 }
 

@@ -154,8 +154,20 @@ export async function changePassword(
   return issueToken(deps, { ...account, tokensValidFrom }, record?.name ?? null);
 }
 
+/**
+ * The user who signs in with this e-mail address. Only the whole address finds one: parts of it
+ * would give away those of others.
+ */
+export async function userByEmail(deps: Deps, email: string): Promise<StoredRecord | undefined> {
+  const account = await deps.records.accountByEmail(normalizeEmail(email));
+  return account && userOf(deps, account);
+}
+
 /** The record of a caller; absent after the record was deleted. */
-export async function userOf(deps: Deps, { user }: Caller): Promise<StoredRecord | undefined> {
+export async function userOf(
+  deps: Deps,
+  { user }: Pick<Caller, "user">,
+): Promise<StoredRecord | undefined> {
   const [record] = await deps.records.findMany([user]);
   return record;
 }

@@ -229,6 +229,17 @@ const bytesOf = ({ currentContent }: Dialect): string =>
 const PERCENT = `CASE WHEN r.kind = 'rocrate'
   THEN (SELECT s.percent FROM score AS s WHERE s.crate = r.ark) END`;
 
+const storableOf = (values: readonly string[]): string[] => [
+  ...new Set(values.filter(isStorableText)),
+];
+
+/** Records that state no licence, or one of the others that are asked for beside. */
+function unlicensed({ licences }: RecordFilter, dialect: Dialect): Condition | undefined {
+  if (!licences?.includes("")) return undefined;
+  const others = storableOf(licences);
+  return { sql: (sql) => `(r.licence IS NULL OR ${dialect.anyOf("r.licence", others, sql)})` };
+}
+
 /** The conditions that a filter states itself. */
 function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
   const conditions: Condition[] = [];
@@ -245,7 +256,7 @@ function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
     condition: (storable: readonly string[], sql: Sql) => string,
   ) => {
     if (values === undefined) return;
-    const storable = [...new Set(values.filter(isStorableText))];
+    const storable = storableOf(values);
     conditions.push({
       sql: (sql) => (storable.length === 0 ? NONE : condition(storable, sql)),
       ...(storable.length === 0 ? {} : { field, values: storable }),
@@ -277,7 +288,9 @@ function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
     );
   listed("crate", filter.crates, column("r.crate"));
   listed("status", filter.statuses, column("r.status"));
-  listed("licence", filter.licences, column("r.licence"));
+  const none = unlicensed(filter, dialect);
+  if (none) conditions.push(none);
+  else listed("licence", filter.licences, column("r.licence"));
   const { score, text: query, group, describedBy } = filter;
   if (score) conditions.push(inNumbers((sql) => scoredIds(score, sql)));
   if (query !== undefined)

@@ -128,7 +128,14 @@ function sendChoices(): void {
     choice.addEventListener("change", () => choice.form?.requestSubmit());
 }
 
+/** What is offered for a minute only. */
+function endOffers(): void {
+  for (const offer of document.querySelectorAll<HTMLElement>("[data-for-a-minute]"))
+    setTimeout(() => offer.remove(), 60_000);
+}
+
 enableCopyButtons();
+endOffers();
 checkAll();
 countChosen();
 showScripted();

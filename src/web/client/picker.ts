@@ -8,24 +8,35 @@ const RECORDS = `query ($query: String!) {
 const PEOPLE = `query ($query: String!) {
   found: users(filter: { name: { contains: $query } }, first: 8) { nodes { id name: label kind } }
 }`;
+/** Only the whole address finds somebody. */
+const PERSON = `query ($query: String!) { found: userByEmail(email: $query) { id name: label kind } }`;
 const PAUSE = 250;
 
 interface Found {
-  found: { nodes: { id: string; name: string | null; kind: string | null }[] };
+  id: string;
+  name: string | null;
+  kind: string | null;
+}
+
+interface Answer {
+  found: { nodes: Found[] } | Found | null;
 }
 
 const options = document.getElementById("picker-options");
 let asked = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 
+const isAddress = (words: string): boolean => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(words);
+
 async function suggest(words: string, kind: string): Promise<void> {
   const mine = ++asked;
   const data = await (kind === "USER"
-    ? ask<Found>(PEOPLE, { query: words })
-    : ask<Found>(RECORDS, { query: `${words}*` }));
+    ? ask<Answer>(isAddress(words) ? PERSON : PEOPLE, { query: words })
+    : ask<Answer>(RECORDS, { query: `${words}*` }));
   if (mine !== asked || !data || !options) return;
   options.replaceChildren();
-  for (const { id, name, kind: found } of data.found.nodes) {
+  const nodes = data.found === null ? [] : "nodes" in data.found ? data.found.nodes : [data.found];
+  for (const { id, name, kind: found } of nodes) {
     const option = document.createElement("option");
     // People are chosen by name; the identifier behind it says which of one name.
     option.value = kind === "" ? id : `${name ?? ""} ${id}`.trim();

@@ -54,6 +54,8 @@ interface Condition {
   record?: true;
 }
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
 const CONDITIONS: readonly Condition[] = [
   {
     name: "kind",
@@ -66,7 +68,7 @@ const CONDITIONS: readonly Condition[] = [
   {
     name: "licence",
     title: "Licence",
-    filter: (value) => ({ licenses: [value] }),
+    filter: (value) => ({ licenses: [value === "none" ? "" : value] }),
     label: licenceText,
   },
   { name: "owner", title: "Owner", filter: (value) => ({ owners: [value] }), record: true },
@@ -103,6 +105,15 @@ const CONDITIONS: readonly Condition[] = [
             },
           }
         : undefined,
+  },
+  {
+    name: "unchanged",
+    title: "Unchanged for",
+    filter: (value) =>
+      /^\d{1,5}$/.test(value)
+        ? { modified: { before: new Date(Date.now() - Number(value) * DAY_MS).toISOString() } }
+        : undefined,
+    label: (value) => counted(Number(value), "day"),
   },
   {
     name: "mediaType",
@@ -305,9 +316,11 @@ export async function listed(
       ),
       facet(
         "licence",
-        answer.licences.groups.map(
-          ({ license, count }) => license && { value: license, label: licenceText(license), count },
-        ),
+        answer.licences.groups.map(({ license, count }) => ({
+          value: license ?? "none",
+          label: licenceText(license ?? "none"),
+          count,
+        })),
       ),
       facet(
         "owner",

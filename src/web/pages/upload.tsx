@@ -326,7 +326,12 @@ function Underway({ submission, csrf }: { submission: Submission; csrf: string |
       />
       <p class="quiet">You can leave this page: the upload goes on, and is listed in your work.</p>
       <Form csrf={csrf}>
-        <button class="danger" name="action" value="cancel">
+        <button
+          class="danger"
+          name="action"
+          value="cancel"
+          data-confirm="Cancel the upload? What was sent so far is dropped."
+        >
           Cancel the upload
         </button>
       </Form>

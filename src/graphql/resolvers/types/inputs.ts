@@ -128,7 +128,7 @@ export class RecordFilter implements RecordFilterInput {
   keywords?: string[] | null;
   @Field(() => [ID], {
     nullable: true,
-    description: "One of these users, groups, organizations and projects owns the record.",
+    description: "Owned by one of these users, groups, organizations and projects.",
   })
   owners?: string[] | null;
   @Field(() => ID, {
@@ -162,14 +162,12 @@ export class RecordFilter implements RecordFilterInput {
     nullable: true,
     description:
       "The licence is one of these: SPDX identifiers, or addresses. Both find a licence that is " +
-      "known, however the record states it.",
+      "known, however the record states it. An empty text finds records that state none.",
   })
   licenses?: string[] | null;
   @Field(() => Int, {
     nullable: true,
-    description:
-      "Crates whose stored AI-readiness score has at least so many per cent. A crate whose score " +
-      "was never asked for has none.",
+    description: "Crates whose stored AI-readiness score has so many per cent or more.",
   })
   scoreAtLeast?: number | null;
   @Field(() => Int, {
@@ -179,7 +177,7 @@ export class RecordFilter implements RecordFilterInput {
   scoreBelow?: number | null;
   @Field(() => String, {
     nullable: true,
-    description: "A query in the language of search, without corrections of its spelling.",
+    description: "A query in the language of search; its spelling is not corrected.",
   })
   text?: string | null;
   @Field(() => ID, {
@@ -191,7 +189,7 @@ export class RecordFilter implements RecordFilterInput {
   project?: string | null;
   @Field(() => ID, {
     nullable: true,
-    description: "Records that this group, organization or project owns, or one of its members.",
+    description: "Owned by this group, organization or project, or one of its members.",
   })
   group?: string | null;
   @Field(() => ID, {

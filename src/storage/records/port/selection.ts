@@ -66,7 +66,7 @@ export interface RecordFilter {
   /** Media types of the stored content, compared without case. */
   formats?: readonly string[];
   statuses?: readonly PublicationStatus[];
-  /** As `licenceName` of `model/licences.ts` makes them. */
+  /** As `licenceName` of `model/licences.ts` makes them; empty: none is stated. */
   licences?: readonly string[];
   /** Crates with a stored score in the range; it may be older than the crate. */
   score?: ScoreRange;

@@ -1,15 +1,8 @@
 // Asks what files without metadata are.
 import { Field } from "../../components.js";
+import { LICENCES } from "../../licences.js";
 import { countText } from "../../words.js";
 import { METADATA } from "./archive.js";
-
-const LICENCES = [
-  ["https://creativecommons.org/licenses/by/4.0/", "CC BY 4.0: others may use it and name you"],
-  ["https://creativecommons.org/publicdomain/zero/1.0/", "CC0: no conditions"],
-  ["https://creativecommons.org/licenses/by-nc/4.0/", "CC BY-NC 4.0: not for commercial use"],
-  ["https://spdx.org/licenses/MIT", "MIT (software)"],
-  ["https://spdx.org/licenses/Apache-2.0", "Apache 2.0 (software)"],
-] as const;
 
 interface DescribeFormProps {
   /** Number of the files. */

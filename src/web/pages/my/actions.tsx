@@ -1,12 +1,17 @@
 /** What is done to records of one's own, one or many at once: a form for each action, and its answer. */
+import { isDeepStrictEqual } from "node:util";
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../../errors.js";
+import { LICENCES } from "../../licences.js";
 import { checkedWithdrawal, type GivenWithdrawal } from "../../../services/records/withdrawal.js";
 import { nameText } from "../../../model/labels.js";
 import { pairs } from "../../../pairs.js";
 import { Field, Form, Notice } from "../../components.js";
 import {
+  ChangeRecordDocument,
   ChosenRecordsDocument,
+  type ChosenRecordsQuery,
+  KeywordsOfDocument,
   MyOwnersDocument,
   type OutcomeRowFragment,
   PublishRecordsDocument,
@@ -16,27 +21,24 @@ import {
 } from "../../documents.js";
 import type { Page, PageRequest } from "../../page.js";
 import { recordPath } from "../../paths.js";
+import { problemOf } from "../../problems.js";
 import { RecordLink } from "../../record-components.js";
 import { counted, countText, shortened } from "../../words.js";
 import { pageOf } from "./frame.js";
+import { arkIn, personCalled } from "./people.js";
+import type { Chosen, Row, TakenBack } from "./rows.js";
+import { CHANGED_MEANWHILE, stepsBack, UndoForm } from "./undo.js";
 
 /** Records of one action, and of one request of it (MAX_BULK_RECORDS is no less by default). */
 export const [MOST, BATCH] = [1_000, 100];
 
-export interface Chosen {
-  id: string;
-  name: string | null;
-  status: string | null;
-}
-
-export interface Row {
-  id: string;
-  done: boolean;
-  message: string | null;
-}
-
 const rowsOf = (outcomes: readonly OutcomeRowFragment[]): Row[] =>
-  outcomes.map(({ id, done, error }) => ({ id, done, message: error?.message ?? null }));
+  outcomes.map(({ id, done, error, record }) => ({
+    id,
+    done,
+    message: error?.message ?? null,
+    after: record,
+  }));
 
 /** Whom the reader may hand records over to, by name. */
 type Owners = readonly (readonly [id: string, name: string])[];
@@ -53,6 +55,7 @@ export interface Action {
   label: string;
   done: string;
   danger?: true;
+  undo?: TakenBack;
   Fields(props: FieldsProps): ComponentChildren;
   run(request: PageRequest, ids: string[]): Promise<readonly Row[]>;
 }
@@ -75,6 +78,7 @@ async function setStatus(
 const PUBLISH: Action = {
   label: "Publish",
   done: "published",
+  undo: "status",
   Fields: () => <p>Everyone may then read their files. Crates publish their drafts with them.</p>,
   run: (request, ids) => setStatus(request, ids, "PUBLISHED"),
 };
@@ -82,6 +86,7 @@ const PUBLISH: Action = {
 const EMBARGO: Action = {
   label: "Embargo",
   done: "embargoed",
+  undo: "status",
   Fields: ({ form }) => (
     <Field
       label="Until"
@@ -127,8 +132,9 @@ const withdrawing = (
   ),
   async run(request, ids) {
     const { ask, form } = request;
+    const successor = textOf(form, "successor");
     const why = checkedWithdrawal(
-      { reason: textOf(form, "reason"), successor: textOf(form, "successor") },
+      { reason: textOf(form, "reason"), successor: successor && (arkIn(successor) ?? successor) },
       ["body"],
     );
     const published = (await chosenOf(ask, ids)).filter(wasPublished);
@@ -144,6 +150,7 @@ const withdrawing = (
 const ARCHIVE: Action = {
   label: "Archive",
   done: "archived",
+  undo: "status",
   ...withdrawing(
     "Their descriptions stay public; their files are for those who may change them.",
     (request, ids, why) => setStatus(request, ids, "ARCHIVED", why),
@@ -164,6 +171,7 @@ const WITHDRAW: Action = {
 const HAND_OVER: Action = {
   label: "Hand over",
   done: "handed over",
+  undo: "revision",
   Fields: ({ form, owners, admin }) => (
     <>
       <Field
@@ -184,14 +192,16 @@ const HAND_OVER: Action = {
           label="Or another owner"
           name="other"
           value={form.get("other") ?? ""}
-          picker
-          help="Administrators may hand over to anybody: type a name, or an identifier."
+          picker="USER"
+          help="Administrators may hand over to anybody: type a name, or a whole e-mail address."
         />
       )}
     </>
   ),
-  async run({ ask, form }, ids) {
-    const owner = textOf(form, "other") ?? textOf(form, "owner");
+  async run(request, ids) {
+    const { ask, form } = request;
+    const other = textOf(form, "other");
+    const owner = other === null ? textOf(form, "owner") : await personCalled(request, other);
     if (owner === null) throw new ServiceError("BAD_REQUEST", "Choose the new owner.");
     return rowsOf((await ask(TransferRecordsDocument, { ids, owner })).transferRecords.results);
   },
@@ -217,11 +227,99 @@ const DOI: Action = {
   },
 };
 
+/** Entries of a field: one in a line, or between commas. */
+const entriesOf = (form: URLSearchParams, name: string): string[] =>
+  (form.get(name) ?? "")
+    .split(/[\n,]/)
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+
+const EDIT: Action = {
+  label: "Edit",
+  done: "changed",
+  undo: "revision",
+  Fields: ({ form }) => (
+    <>
+      <p>Keywords and licence of all of them. What is left empty stays as each record has it.</p>
+      <Field
+        label="Keywords to add"
+        name="add"
+        value={form.get("add") ?? ""}
+        lines={3}
+        help="One per line, or with commas between them."
+      />
+      <Field
+        label="Keywords to take out"
+        name="remove"
+        value={form.get("remove") ?? ""}
+        lines={2}
+        help="Upper and lower case alike."
+      />
+      <Field
+        label="Licence"
+        name="licence"
+        value={form.get("licence") ?? ""}
+        options={[["", "As it is"], ...LICENCES]}
+      />
+      <Field
+        label="Or another licence"
+        name="otherLicence"
+        value={form.get("otherLicence") ?? ""}
+        help="Its web address, or its short name of SPDX, such as CC-BY-SA-4.0."
+      />
+    </>
+  ),
+  async run({ ask, form }, ids) {
+    const add = entriesOf(form, "add");
+    const remove = new Set(entriesOf(form, "remove").map((word) => word.toLowerCase()));
+    const license = textOf(form, "otherLicence") ?? textOf(form, "licence");
+    if (add.length === 0 && remove.size === 0 && license === null)
+      throw new ServiceError(
+        "BAD_REQUEST",
+        "Say what to add, to take out, or which licence applies.",
+      );
+    const { nodes } = await ask(KeywordsOfDocument, { ids });
+    const rows: Row[] = [];
+    for (const [id, node] of pairs(ids, nodes)) {
+      const { keywords, revision } = node && "keywords" in node ? node : NOTHING;
+      const stay = keywords.filter((word) => !remove.has(word.toLowerCase()));
+      const known = new Set(stay.map((word) => word.toLowerCase()));
+      const next = [...stay, ...add.filter((word) => !known.has(word.toLowerCase()))];
+      const patch = {
+        ...(isDeepStrictEqual(next, keywords) ? {} : { keywords: next }),
+        ...(license === null ? {} : { license }),
+      };
+      rows.push(await changed(ask, { id, patch, expectedRevision: revision }));
+    }
+    return rows;
+  },
+};
+
+const NOTHING = { keywords: [] as string[], revision: null };
+
+/** The change of one record: what is refused for one may be right for the next. */
+async function changed(
+  ask: PageRequest["ask"],
+  input: { id: string; patch: object; expectedRevision: number | null },
+): Promise<Row> {
+  const { id } = input;
+  try {
+    const { record, revision } = (await ask(ChangeRecordDocument, { input })).updateRecord;
+    return { id, done: true, message: null, after: { ...record, revision } };
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "REVISION_MISMATCH")
+      return { id, done: false, message: CHANGED_MEANWHILE };
+    const { form, fields } = problemOf(error);
+    return { id, done: false, message: [form, ...Object.values(fields)].filter(Boolean).join(" ") };
+  }
+}
+
 /** By the value that a form sends. */
 export const ACTIONS: ReadonlyMap<string, Action> = new Map([
   ["publish", PUBLISH],
   ["embargo", EMBARGO],
   ["archive", ARCHIVE],
+  ["edit", EDIT],
   ["transfer", HAND_OVER],
   ["doi", DOI],
   ["withdraw", WITHDRAW],
@@ -229,12 +327,25 @@ export const ACTIONS: ReadonlyMap<string, Action> = new Map([
 
 const wasPublished = ({ status }: Chosen): boolean => status !== null && status !== "DRAFT";
 
+type ChosenNode = Extract<
+  ChosenRecordsQuery["nodes"][number],
+  { publicationStatus?: unknown; revision?: unknown }
+>;
+
+const stateOf = (node: ChosenNode | null): Omit<Chosen, "id" | "name"> => ({
+  status: node?.publicationStatus ?? null,
+  revision: node?.revision ?? null,
+  embargoEndsAt: node?.embargoEndsAt ?? null,
+  reason: node?.tombstone?.reason ?? null,
+  successor: node?.tombstone?.successor?.id ?? null,
+});
+
 export async function chosenOf(ask: PageRequest["ask"], ids: string[]): Promise<Chosen[]> {
   const { nodes } = await ask(ChosenRecordsDocument, { ids });
   return pairs(ids, nodes).map(([id, node]) => ({
     id,
     name: node && "name" in node ? node.name : null,
-    status: node && "publicationStatus" in node ? node.publicationStatus : null,
+    ...stateOf(node && "publicationStatus" in node ? node : null),
   }));
 }
 
@@ -350,13 +461,19 @@ async function ownersOf({ ask, viewer }: PageRequest): Promise<Owners> {
 }
 
 export interface Outcome {
-  action: Action;
+  action: Pick<Action, "done" | "undo">;
   rows: readonly Row[];
   chosen: readonly Chosen[];
 }
 
 /** What was done to which records, and why not to the others. */
-export function OutcomeNotice({ outcome: { action, rows, chosen } }: { outcome: Outcome }) {
+export function OutcomeNotice({
+  outcome: { action, rows, chosen },
+  csrf,
+}: {
+  outcome: Outcome;
+  csrf: string | null;
+}) {
   const names = new Map(chosen.map((record) => [record.id, record]));
   const done = rows.filter((row) => row.done);
   const failed = rows.filter((row) => !row.done);
@@ -366,6 +483,7 @@ export function OutcomeNotice({ outcome: { action, rows, chosen } }: { outcome: 
         {counted(done.length, "record")} {action.done}
         {failed.length > 0 && `, ${countText(failed.length)} not`}.
       </p>
+      <UndoForm csrf={csrf} steps={stepsBack(action, rows, chosen)} />
       <ul>
         {failed.slice(0, MAX_LISTED).map(({ id, message }) => (
           <li>

@@ -3,16 +3,15 @@ import { Field, Form, Notice, Section } from "../../components.js";
 import { RecordLink } from "../../record-components.js";
 import type { Page, PageRequest, Redirect, Route } from "../../page.js";
 import { type Problem, problemOf } from "../../problems.js";
-import { shortened } from "../../words.js";
 import {
   AddGroupMemberDocument,
   CreateGroupDocument,
   MyGroupsDocument,
-  PeopleCalledDocument,
   type MyGroupsQuery,
   RemoveGroupMemberDocument,
 } from "../../documents.js";
 import { own, pageOf } from "./frame.js";
+import { personCalled } from "./people.js";
 
 async function groupsPage(request: PageRequest, problem: Problem = { fields: {} }): Promise<Page> {
   const { ask, csrf, form, viewer } = request;
@@ -106,7 +105,7 @@ function GroupPanel({
             value={isSent ? (sent.get("user") ?? "") : ""}
             required
             picker="USER"
-            help="The name of somebody with an account here."
+            help="The name or the whole e-mail address of somebody with an account here."
             error={isSent ? problem.fields["user"] : undefined}
           />
           <button class="secondary" name="action" value="add">
@@ -154,34 +153,13 @@ function NewGroup({
   );
 }
 
-/**
- * The one person who is called so. A suggestion has the identifier behind the name: people may have
- * one name.
- */
-async function personCalled(
-  { ask }: PageRequest,
-  text: string,
-): Promise<{ id: string } | { problem: string }> {
-  const id = /\bark:\S+$/.exec(text)?.[0];
-  if (id !== undefined) return { id };
-  const { users } = await ask(PeopleCalledDocument, { name: text });
-  const [person, another] = users.nodes;
-  if (!person)
-    return { problem: `Nobody here is called “${shortened(text, 80)}”: check the name.` };
-  return another
-    ? { problem: "Several people are called so: choose one of the suggestions." }
-    : { id: person.id };
-}
-
 async function changeGroups(request: PageRequest): Promise<Page | Redirect> {
   const { ask, form, viewer } = request;
   const [group, user] = [form.get("group") ?? "", (form.get("user") ?? "").trim()];
   try {
     if (form.get("action") === "add") {
       const person = await personCalled(request, user);
-      if ("problem" in person)
-        return await groupsPage(request, { fields: { user: person.problem } });
-      await ask(AddGroupMemberDocument, { group, user: person.id });
+      await ask(AddGroupMemberDocument, { group, user: person });
     } else if (form.get("action") === "remove")
       await ask(RemoveGroupMemberDocument, { group, user });
     else
@@ -194,7 +172,10 @@ async function changeGroups(request: PageRequest): Promise<Page | Redirect> {
         },
       });
   } catch (error) {
-    return groupsPage(request, problemOf(error));
+    const problem = problemOf(error);
+    // What is wrong with an addition stands beside the field of its group.
+    const isAddition = form.get("action") === "add" && problem.form !== undefined;
+    return groupsPage(request, isAddition ? { fields: { user: problem.form! } } : problem);
   }
   return { redirect: "/my/groups" };
 }

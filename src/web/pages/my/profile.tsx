@@ -206,7 +206,12 @@ function TokenTable({ tokens, csrf }: { tokens: AccessTokens; csrf: string | nul
               <td>
                 <Form csrf={csrf}>
                   <input type="hidden" name="id" value={token.id} />
-                  <button class="danger" name="action" value="revoke">
+                  <button
+                    class="danger"
+                    name="action"
+                    value="revoke"
+                    data-confirm="Revoke this token? Programs that send it are refused from now on."
+                  >
                     Revoke
                   </button>
                 </Form>

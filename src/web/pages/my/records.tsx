@@ -27,6 +27,7 @@ import {
   runAction,
 } from "./actions.js";
 import { own, pageOf } from "./frame.js";
+import { stepsIn, takeBack } from "./undo.js";
 
 const PAGE_SIZE = 50;
 const PATH = "/my/records";
@@ -64,13 +65,14 @@ async function records(request: PageRequest, outcome?: Outcome, problem?: string
   );
   const hasDois = sample.nodes.every(({ doiReservation }) => doiReservation !== "NO_SERVICE");
   const isNarrowed = stated.length > 0 || (query.get("q") ?? "") !== "";
-  return pageOf(
+  const page = pageOf(
     "My records",
     PATH,
     <section>
       {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
-      {outcome && <OutcomeNotice outcome={outcome} />}
+      {outcome && <OutcomeNotice outcome={outcome} csrf={csrf} />}
       <Find query={query} collectives={collectives} />
+      <AtHand query={query} />
       <Conditions {...{ stated, names, query }} path={PATH} />
       <div class="columns search">
         <div>
@@ -103,6 +105,7 @@ async function records(request: PageRequest, outcome?: Outcome, problem?: string
     </section>,
     problem === undefined ? 200 : 422,
   );
+  return { ...page, scripts: ["desk"] };
 }
 
 interface FindProps {
@@ -139,6 +142,34 @@ function Find({ query, collectives }: FindProps) {
       )}
       <button class="secondary">Search</button>
     </form>
+  );
+}
+
+/** Filters that curators ask for again and again. */
+const AT_HAND: readonly (readonly [name: string, query: Record<string, string>])[] = [
+  ["Drafts unchanged for 90 days", { status: "DRAFT", unchanged: "90" }],
+  ["Without a licence", { licence: "none" }],
+  ["Embargoed", { status: "EMBARGOED" }],
+];
+
+/** Filters by name; the script adds those that the reader has saved in this browser. */
+function AtHand({ query }: { query: URLSearchParams }) {
+  const of = query.get("of");
+  return (
+    <ul class="keywords at-hand" aria-label="Saved filters" data-filters={PATH}>
+      {AT_HAND.map(([name, conditions]) => (
+        <li>
+          <a href={withQuery(PATH, { ...conditions, of: of ?? undefined })}>{name}</a>
+        </li>
+      ))}
+      {[...query].length > 0 && (
+        <li data-script hidden>
+          <button type="button" class="link" data-save-filter>
+            Save this filter
+          </button>
+        </li>
+      )}
+    </ul>
   );
 }
 
@@ -301,9 +332,10 @@ async function askedAction(request: PageRequest): Promise<Page | Redirect> {
 /** `choose` asks for the form of an action, `action` does it. */
 async function changeRecords(request: PageRequest): Promise<Page | Redirect> {
   const { ask, form } = request;
-  const ids = await chosenIn(request);
   const choose = form.get("choose");
   const name = choose ?? form.get("action") ?? "";
+  if (name === "undo") return undone(request);
+  const ids = await chosenIn(request);
   const action = ACTIONS.get(name);
   if (ids.length === 0) return records(request, undefined, "Choose at least one record first.");
   if (!action) return records(request, undefined, "The form names no action.");
@@ -322,6 +354,23 @@ async function changeRecords(request: PageRequest): Promise<Page | Redirect> {
     const { form: sentence, fields } = problemOf(error);
     const problem = [sentence, ...Object.values(fields)].filter(Boolean).join(" ");
     return actionPage(request, name, ids, { problem, from });
+  }
+}
+
+/** Takes an action back, record by record. */
+async function undone(request: PageRequest): Promise<Page> {
+  const { ask, form } = request;
+  const steps = stepsIn(form, MOST);
+  if (steps.length === 0) return records(request, undefined, "There is nothing to take back.");
+  try {
+    const chosen = await chosenOf(
+      ask,
+      steps.map(({ id }) => id),
+    );
+    const rows = await takeBack(request, steps);
+    return await records(request, { action: { done: "set back to what they were" }, rows, chosen });
+  } catch (error) {
+    return records(request, undefined, problemOf(error).form ?? "This cannot be taken back.");
   }
 }
 

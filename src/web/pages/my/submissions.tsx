@@ -112,7 +112,12 @@ function SubmissionAction({
           Retry
         </button>
       ) : (
-        <button class="danger" name="action" value="cancel">
+        <button
+          class="danger"
+          name="action"
+          value="cancel"
+          data-confirm="Cancel it? What was sent so far is dropped."
+        >
           Cancel
         </button>
       )}
