@@ -26,7 +26,41 @@ interface Login {
   name: string | null;
   /** Ms since 1970. */
   expires: number;
+  /** Exchanged for the next token once that has expired. */
+  refresh?: string;
 }
+
+/** What the registry returns for a password, or for a refresh token. */
+export interface TokenAnswer {
+  access_token: string;
+  expires_in: number;
+  refresh_token?: string;
+}
+
+/** Stores the tokens of a login. */
+export async function storeLogin(
+  address: string,
+  { access_token: token, expires_in, refresh_token: refresh }: TokenAnswer,
+  { user, name }: Pick<Login, "user" | "name">,
+): Promise<Login> {
+  const login: Login = {
+    token,
+    user,
+    name,
+    expires: Date.now() + expires_in * 1000,
+    ...(refresh === undefined ? {} : { refresh }),
+  };
+  const { servers } = await readCredentials();
+  await writeCredentials({ current: address, servers: { ...servers, [address]: login } });
+  return login;
+}
+
+/** A request with a form of fields. */
+export const fieldsForm = (fields: Record<string, string>): Sending => ({
+  method: "POST",
+  headers: { "Content-Type": "application/x-www-form-urlencoded" },
+  body: new URLSearchParams(fields).toString(),
+});
 
 /** Logins by the address of the registry, and the most recent one. */
 export interface Credentials {
@@ -429,8 +463,32 @@ export async function resolveServer(
   const login = Object.hasOwn(credentials.servers, address)
     ? credentials.servers[address]
     : undefined;
-  const stored = login && login.expires > Date.now() ? login.token : undefined;
-  return { address, token: process.env["ARKGRAPH_TOKEN"] || stored, login };
+  const given = process.env["ARKGRAPH_TOKEN"] || undefined;
+  return { address, token: given ?? (login && (await liveToken(address, login))), login };
+}
+
+/** Renewed this long (ms) before its end, so that it lasts for a command. */
+const EARLY = 60_000;
+
+/** The token of a login, a new one where it has expired; `undefined` once the login has ended. */
+async function liveToken(address: string, login: Login): Promise<string | undefined> {
+  const now = Date.now();
+  const isLive = login.expires > now;
+  if (login.refresh === undefined || login.expires > now + EARLY)
+    return isLive ? login.token : undefined;
+  try {
+    const answer = await new Registry(address, undefined).json<TokenAnswer>(
+      "/token/refresh",
+      fieldsForm({ refresh_token: login.refresh }),
+    );
+    return (await storeLogin(address, answer, login)).token;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    // Another command may have exchanged it at the same time.
+    const stored = (await readCredentials()).servers[address];
+    if (stored && stored.expires > now) return stored.token;
+    return undefined;
+  }
 }
 
 /** Reads an ARK that the user typed, in any accepted spelling. @throws Failure */

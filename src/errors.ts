@@ -33,6 +33,10 @@ export const ERRORS = {
     status: 403,
     meaning: "The caller may not do this; the sentence says which rule refuses it.",
   },
+  INSUFFICIENT_SCOPE: {
+    status: 403,
+    meaning: "The access token lacks the scope that the operation needs; the sentence names it.",
+  },
   CSRF_REFUSED: {
     status: 403,
     meaning:

@@ -11,6 +11,7 @@ import { operationsIn } from "../rest/document.js";
 import { presence } from "../rest/request.js";
 import type { JsonObject } from "../model/field.js";
 import type { Caller } from "../services/access/rules.js";
+import { assertScope } from "../services/access/scopes.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { askedArk } from "../services/records/find.js";
@@ -54,6 +55,7 @@ export function siteAccess(
         const csrf = Buffer.from(texts.get("csrf") ?? "").toString("utf8");
         const caller = await authenticator.caller(credentialsOf(req, deps, { csrf }));
         const context = signedIn(graphql.context(req, caller));
+        assertScope(caller, "uploadCrate");
         return crates.submit({ stream, name: name || "crate.zip" }, options, context);
       });
       if (!form.file) throw new ValidationError([form.missing]);

@@ -142,6 +142,11 @@ export const SETTINGS = {
     366 * 86_400_000,
     "Longest time for which an access token that a user names may be valid.",
   ),
+  REFRESH_LIFETIME: setting(
+    durationFrom(60_000, "1m"),
+    30 * 86_400_000,
+    "A login of the command line ends after this time without use.",
+  ),
   PASSWORD_MIN_LENGTH: setting(
     whole(8, 256),
     8,

@@ -31,6 +31,7 @@ import {
 import { ComputationResolver, LineageResolver } from "./resolvers/run-resolver.js";
 import { ScoreResolver } from "./resolvers/score-resolver.js";
 import { ChangeResolver, StatisticsResolver } from "./resolvers/selection-resolver.js";
+import { assertScope, neededScope } from "../services/access/scopes.js";
 import type { Context } from "./resolvers/context.js";
 import { placed } from "./resolvers/types/inputs.js";
 import { ONE_OF } from "./resolvers/types/mutations.js";
@@ -101,7 +102,29 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
   // The library knows no such types yet.
   for (const name of ONE_OF) (schema.getType(name) as GraphQLInputObjectType).isOneOf = true;
   for (const field of Object.values(schema.getMutationType()?.getFields() ?? {})) asWrite(field);
+  withScopes(schema);
   return inSlices(schema);
+}
+
+/** Each operation asks for its scope before it does anything. */
+function withScopes(schema: GraphQLSchema): void {
+  for (const type of [schema.getQueryType(), schema.getMutationType()])
+    for (const [name, field] of Object.entries(type?.getFields() ?? {})) {
+      neededScope(name);
+      const { resolve } = field;
+      field.resolve = (root, args, context: Context, info) => {
+        assertScope(context.caller, name);
+        return resolve?.(root, args, context, info);
+      };
+    }
+  for (const [name, field] of Object.entries(schema.getSubscriptionType()?.getFields() ?? {})) {
+    neededScope(name);
+    const { subscribe } = field;
+    field.subscribe = (root, args, context: Context, info) => {
+      assertScope(context.caller, name);
+      return subscribe?.(root, args, context, info);
+    };
+  }
 }
 
 /**

@@ -65,7 +65,7 @@ const optionalCommon = {
 
 const owned = (kind: string): Backlink => ({ kind, via: ["schema:owner"] });
 const list = (term: string, what: string, backlink: Backlink) =>
-  textList(term, `${what}; those found from the other side are added when the record is read.`, {
+  textList(term, `${what}; those of the other side are added when read.`, {
     nullable: true,
     link: true,
     backlink,
@@ -491,7 +491,7 @@ export const dataset: Kind = {
     dateModified: date("schema:dateModified", "When the data was last changed."),
     usedBy: textList(
       "evi:usedBy",
-      "Computations that used the data; those that name it are added when the record is read.",
+      "Computations that used it; those that name it are added when read.",
       { nullable: true, link: true, backlink: users },
     ),
   },
@@ -522,7 +522,7 @@ export const software: Kind = {
     distribution: arkList("schema:distribution", "Data downloads that hold the program."),
     usedBy: arkList(
       "evi:usedBy",
-      "Computations that used the software; those that name it are added when the record is read.",
+      "Computations that used it; those that name it are added when read.",
       { backlink: users },
     ),
     sourceOrganization: ark("schema:sourceOrganization", "Organization the software came from."),

@@ -24,9 +24,14 @@ const token: Handler = async ({ req, res, context }) => {
     await readForm(req, context.deps, "MAX_LOGIN_BYTES"),
     context,
   );
-  // RFC 6749, section 5.1: tokens are not cached.
-  sendJson(req, res, answer, { headers: { "Cache-Control": "no-store", Pragma: "no-cache" } });
+  sendJson(req, res, answer, { headers: NOT_CACHED });
 };
+
+/** RFC 6749, section 5.1: tokens are not cached. */
+const NOT_CACHED = { "Cache-Control": "no-store", Pragma: "no-cache" };
+
+const sentRefreshToken = async ({ req, context }: RestRequest): Promise<string> =>
+  textIn(await readForm(req, context.deps, "MAX_LOGIN_BYTES"), "refresh_token");
 
 const sendSession = async (
   { req, res, context }: RestRequest,
@@ -77,7 +82,20 @@ export const ownOperations: Handlers = {
   },
 };
 
-export const accountOperations: Handlers = { token, login: token };
+export const accountOperations: Handlers = {
+  token,
+  login: token,
+  refresh_token: async (request) => {
+    const { req, res, context } = request;
+    const answer = await accounts.refresh(await sentRefreshToken(request), context);
+    sendJson(req, res, answer, { headers: NOT_CACHED });
+  },
+  revoke_refresh_token: async (request) => {
+    const { req, res, context } = request;
+    await accounts.endRefresh(await sentRefreshToken(request), context);
+    sendJson(req, res, { revoked: true }, { headers: NOT_CACHED });
+  },
+};
 
 const groups = new GroupResolver();
 

@@ -13,6 +13,7 @@ import { credentialsOf } from "../http/browsers.js";
 import { clientAddress, ownsAddress, requestIdOf } from "../config/client.js";
 import type { EventStreams } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
+import { assertScope, neededScope } from "../services/access/scopes.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { namingParameters } from "../services/records/select.js";
@@ -163,6 +164,7 @@ export async function restApi(
       const caller = GIVES_TOKEN.has(operationId)
         ? null
         : await authenticator.caller(credentialsOf(req, deps));
+      assertScope(caller, operationId);
       const params = request.params as PathParameters;
       checkPath(params);
       // No address answers a browser with JSON: it learns what programs get here.
@@ -179,6 +181,7 @@ export async function restApi(
     };
   };
   assertBound(router, handlers);
+  for (const id of Object.keys(handlers)) neededScope(id);
   for (const [id, handler] of Object.entries(handlers)) api.register(id, bound(id, handler));
   api.register({
     notFound: (_matched: Matched, { next }: Call) => next(),

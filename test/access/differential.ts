@@ -251,6 +251,8 @@ const REST: Record<string, Row> = {
   api_catalog: { outside: "addresses of the interfaces" },
   token: { write: "login" },
   login: { write: "login" },
+  refresh_token: { outside: "test/rest/token/refresh.test.ts" },
+  revoke_refresh_token: { outside: "test/rest/token/refresh.test.ts" },
   start_session: { outside: "signs a browser in: test/rest/sessions.test.ts" },
   end_session: { outside: "signs the actor out: test/rest/sessions.test.ts" },
   read_session: { list: {} },

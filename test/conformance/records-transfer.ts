@@ -77,6 +77,8 @@ export async function fill(place: Place): Promise<void> {
       createdAt: 1_700_000_000_002,
       usedAt: null,
       expiresAt: 1_800_000_000_000,
+      scopes: "read",
+      boundTo: null,
     },
     { most: 9, replaces: false },
   );

@@ -382,6 +382,8 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   readiness: ["Health.ready"],
   token: ["Mutation.signIn"],
   login: ["Mutation.signIn"],
+  refresh_token: "renews a login of the command line",
+  revoke_refresh_token: "ends a login of the command line",
   me: ["Query.me"],
   list_access_tokens: ["Query.accessTokens"],
   create_access_token: ["Mutation.createAccessToken"],

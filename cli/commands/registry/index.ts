@@ -46,6 +46,43 @@ function addAccount(program: ToolCommand): void {
     .addOption(serverOption())
     .example("arkgraph logout")
     .action(async (options) => (await import("./session.js")).logoutCommand(options));
+  addTokens(program);
+}
+
+function addTokens(program: ToolCommand): void {
+  const token = program.command("token").description("make, list and revoke access tokens");
+  token
+    .command("create")
+    .description("make an access token for a program, and print its secret, once")
+    .argument("<name>", "what it is for")
+    .addOption(serverOption())
+    .addOption(
+      new Option("--scope <scope...>", "what it may do; default: all").choices([
+        "read",
+        "write",
+        "publish",
+        "admin",
+      ]),
+    )
+    .option("--bound-to <ark>", "a crate, group, organization or project: no rights elsewhere")
+    .option("--until <date>", "its end; default: as late as the registry allows")
+    .example("arkgraph token create pipeline --scope write --bound-to ark:99999/rocrate-cells")
+    .action(async (name, options) =>
+      (await import("./tokens.js")).createTokenCommand(name, options),
+    );
+  token
+    .command("list")
+    .description("list your access tokens: id, name, scopes, record, last use, end")
+    .addOption(serverOption())
+    .example("arkgraph token list")
+    .action(async (options) => (await import("./tokens.js")).listTokensCommand(options));
+  token
+    .command("revoke")
+    .description("end an access token at once")
+    .argument("<id>", "its id, as the list shows it")
+    .addOption(serverOption())
+    .example("arkgraph token revoke 1b4e28ba-2fa1-4d2b-883f-0016d3cca427")
+    .action(async (id, options) => (await import("./tokens.js")).revokeTokenCommand(id, options));
 }
 
 function addCrates(program: ToolCommand): void {

@@ -1,11 +1,14 @@
 import { createInterface } from "node:readline";
 import {
+  fieldsForm,
   isPrivate,
   openRegistry,
   Registry,
   readCredentials,
   resolveServer,
   type ServerOption,
+  storeLogin,
+  type TokenAnswer,
   writeCredentials,
 } from "../../registry.js";
 import { Failure, note, visible } from "../../terminal.js";
@@ -24,28 +27,21 @@ export async function loginCommand(
     );
   const user = username ?? (await ask(`E-mail address or ARK at ${address}: `));
   const password = passwordStdin === true ? await readLine() : await askSecret("Password: ");
-  const answer = await new Registry(address, undefined).json<{
-    access_token: string;
-    expires_in: number;
-  }>("/token", {
-    method: "POST",
-    headers: { "Content-Type": "application/x-www-form-urlencoded" },
-    body: new URLSearchParams({ grant_type: "password", username: user, password }).toString(),
-  });
+  const answer = await new Registry(address, undefined).json<TokenAnswer>(
+    "/token",
+    fieldsForm({ grant_type: "password", username: user, password, scope: "offline_access" }),
+  );
+  await loggedIn(address, answer);
+}
+
+/** Stores the tokens, and says whose they are. @throws Failure */
+async function loggedIn(address: string, answer: TokenAnswer): Promise<void> {
   const { me } = await whoIs(new Registry(address, answer.access_token));
   if (!me) throw new Failure(`${address} rejected the token that it had just issued`);
-  const expires = Date.now() + answer.expires_in * 1000;
-  const credentials = await readCredentials();
-  await writeCredentials({
-    ...credentials,
-    current: address,
-    servers: {
-      ...credentials.servers,
-      [address]: { token: answer.access_token, user: me.id, name: me.name, expires },
-    },
-  });
+  const { expires } = await storeLogin(address, answer, { user: me.id, name: me.name });
   process.stdout.write(
-    `Logged in to ${address} as ${visible(me.id)} until ${new Date(expires).toISOString()}\n`,
+    `Logged in to ${address} as ${visible(me.id)} until ${new Date(expires).toISOString()}` +
+      `${answer.refresh_token === undefined ? "" : ", and longer while it is used"}\n`,
   );
 }
 
@@ -56,8 +52,8 @@ export const whoIs = (
   registry.graphql("{ me { id name } }");
 
 /**
- * `logout`: deletes the stored token. The registry has no list of tokens from which it could be
- * removed.
+ * `logout`: deletes the stored tokens, and ends the refresh token at the registry. The token itself
+ * is in no list from which it could be removed: it ends at its time.
  */
 export async function logoutCommand({ server }: ServerOption): Promise<void> {
   const { address } = await resolveServer(server);
@@ -68,6 +64,11 @@ export async function logoutCommand({ server }: ServerOption): Promise<void> {
     Object.entries(credentials.servers).filter(([known]) => known !== address),
   );
   await writeCredentials({ ...credentials, servers });
+  const { refresh } = credentials.servers[address]!;
+  if (refresh !== undefined)
+    await new Registry(address, undefined)
+      .json("/token/revoke", fieldsForm({ refresh_token: refresh }))
+      .catch((error: Error) => note(`the refresh token was not ended: ${error.message}`));
   process.stdout.write(`Logged out of ${address}\n`);
 }
 

@@ -17,6 +17,7 @@ import {
 import type { Ark } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import type { Caller } from "../../services/access/rules.js";
+import type { Scope } from "../../services/access/scopes.js";
 import {
   changePassword,
   checkedCredentials,
@@ -46,6 +47,7 @@ import {
   listAccessTokens,
   revokeAccessToken,
 } from "../../services/accounts/credentials.js";
+import { endRefresh, refresh } from "../../services/accounts/refresh.js";
 import type { TokenAnswer } from "../../services/accounts/tokens.js";
 import { askedArk } from "../../services/records/find.js";
 import type { RecordView } from "../../services/records/view.js";
@@ -90,6 +92,15 @@ export class AccountResolver {
   /** @throws ValidationError; ServiceError `BAD_CREDENTIALS`, `FORBIDDEN`, `TOO_MANY_REQUESTS` */
   token(form: JsonValue | undefined, context: Context): Promise<TokenAnswer> {
     return login(context.deps, checkedCredentials(form), attemptsFrom(context));
+  }
+
+  /** @throws ServiceError `INVALID_TOKEN` */
+  refresh(secret: string, { deps }: Context): Promise<TokenAnswer> {
+    return refresh(deps, secret);
+  }
+
+  endRefresh(secret: string, { deps }: Context): Promise<void> {
+    return endRefresh(deps, secret);
   }
 
   /** The account behind a user name and a password, for a session. @throws as {@link token} */
@@ -209,6 +220,10 @@ class AccessTokenType implements AccessToken {
   })
   usedAt!: Date | null;
   @Field(() => DateTime, { description: "When it ends." }) expiresAt!: Date;
+  @Field(() => [String], { description: "What it may do: read, write, publish, admin." })
+  scopes!: Scope[];
+  @Field(() => ID, { nullable: true, description: "The only record where it has rights." })
+  boundTo!: string | null;
 }
 
 const CreateTokenInput = inputOf("createAccessToken", {
@@ -217,6 +232,8 @@ const CreateTokenInput = inputOf("createAccessToken", {
     String,
     "Date or date-time, at most ACCESS_TOKEN_LIFETIME from now, which is the default.",
   ),
+  scopes: optional<string[]>([String], "Of read, write, publish and admin; all by default."),
+  boundTo: optional<string>(ID, "A crate, project or group: it has rights nowhere else."),
 });
 const CreateTokenPayload = payloadOf("createAccessToken", {
   secret: required<string>(
@@ -304,7 +321,7 @@ class RegistryFiguresType implements RegistryFigures {
 export class CredentialResolver {
   /** @throws as `createAccessToken` */
   async create(
-    asked: { name?: unknown; expiresAt?: unknown },
+    asked: { name?: unknown; expiresAt?: unknown; scopes?: unknown; boundTo?: unknown },
     context: SignedIn,
   ): ReturnType<typeof createAccessToken> {
     await countWrite(context);

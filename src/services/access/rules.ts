@@ -5,6 +5,7 @@ import { instantOf } from "../../model/dates.js";
 import { COLLECTIVES } from "../../model/kinds.js";
 import type { Holder, RecordStore, StoredRecord } from "../../storage/records/port.js";
 import { getOrInsert } from "../../get-or-insert.js";
+import type { Scoped } from "./scopes.js";
 
 /** The store in which owners are looked up. */
 type Owners = Pick<RecordStore, "findMany">;
@@ -44,6 +45,8 @@ export async function assertMayOwn(
   caller: Caller | null,
   { stored: owner }: Ark,
 ): Promise<void> {
+  if (caller?.boundTo !== undefined && !sameArk(owner, caller.boundTo))
+    throw new ServiceError("FORBIDDEN", `${boundSentence(caller)} It gives nothing to ${owner}.`);
   if (caller && (caller.admin || (await actsFor(records, caller, owner)))) return;
   const { user } = authenticated(caller);
   throw new ServiceError(
@@ -60,6 +63,11 @@ export async function assertMayChange(
   record: StoredRecord,
 ): Promise<void> {
   if (await mayChange(records, caller, record)) return;
+  if (caller.boundTo !== undefined)
+    throw new ServiceError(
+      "FORBIDDEN",
+      `You may not change ${record.ark}: ${boundSentence(caller)}`,
+    );
   const rule =
     record.kind === "user"
       ? "only the user itself or an administrator may change a user"
@@ -70,6 +78,8 @@ export async function assertMayChange(
 
 /** May the caller change who the members are? @throws ServiceError `FORBIDDEN` */
 export function assertMayChangeMembers(caller: Caller, record: StoredRecord): void {
+  if (caller.boundTo !== undefined && !sameArk(record.ark, caller.boundTo))
+    throw new ServiceError("FORBIDDEN", boundSentence(caller));
   if (caller.admin || (record.owner !== null && sameArk(record.owner, caller.user))) return;
   throw new ServiceError(
     "FORBIDDEN",
@@ -83,9 +93,33 @@ export async function mayChange(
   record: Pick<Holder, "ark" | "kind" | "owner">,
 ): Promise<boolean> {
   if (!caller) return false;
+  if (caller.boundTo !== undefined && !(await isWithin(records, record, caller.boundTo)))
+    return false;
   if (caller.admin) return true;
   if (record.kind === "user") return sameArk(record.ark, caller.user);
   return record.owner !== null && (await actsFor(records, caller, record.owner));
+}
+
+const boundSentence = ({ boundTo }: Caller): string =>
+  `The token is bound to ${boundTo}, and has no right elsewhere.`;
+
+/** Crates in crates that are followed. */
+const MAX_NESTED = 20;
+
+/** The record is the one named, is owned by it, or belongs to it, also by way of a nested crate. */
+async function isWithin(
+  records: Owners,
+  { ark, owner }: Pick<Holder, "ark" | "owner">,
+  outer: string,
+): Promise<boolean> {
+  if (owner !== null && sameArk(owner, outer)) return true;
+  let next: string | null = ark;
+  for (let level = 0; next !== null && level < MAX_NESTED; level++) {
+    if (sameArk(next, outer)) return true;
+    const [found]: (StoredRecord | undefined)[] = await records.findMany([next]);
+    next = found?.crate ?? null;
+  }
+  return false;
 }
 
 /** Members of a crate that are checked before other requests may run. */
@@ -190,7 +224,7 @@ async function crateIsPublished(records: Owners, record: Guarded): Promise<boole
 }
 
 /** The caller: the account behind a verified token. */
-export interface Caller {
+export interface Caller extends Scoped {
   /** ARK of the user record, stored form. */
   readonly user: string;
   readonly admin: boolean;
@@ -311,12 +345,19 @@ export class Claims {
     }
   }
 
-  /**
-   * Records share a few owners: the rule is evaluated once for each. A user may change its own
-   * record.
-   */
+  /** Records share a few owners: the rule is evaluated once for each. */
   #mayChange(holder: Holder): Promise<boolean> {
-    const name = holder.kind === "user" ? `user ${holder.ark}` : `owner ${holder.owner}`;
+    const name = rightOf(this.#caller, holder);
     return getOrInsert(this.#owners, name, () => mayChange(this.#records, this.#caller, holder));
   }
 }
+
+/**
+ * Records with the same name share the answer of {@link mayChange}: those of one owner. A user may
+ * change its own record; with a token that is bound to a crate, each record has its own answer.
+ */
+export const rightOf = (
+  caller: Caller | null,
+  { ark, kind, owner }: Pick<Holder, "ark" | "kind" | "owner">,
+): string =>
+  kind === "user" || caller?.boundTo !== undefined ? `record ${ark}` : `owner ${owner}`;

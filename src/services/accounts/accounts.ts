@@ -6,6 +6,7 @@ import type { Account, StoredRecord } from "../../storage/records/port.js";
 import { assertSignedIn, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { checkPassword, hashPassword, verifyPassword } from "./passwords.js";
+import { issueWithRefresh, OFFLINE } from "./refresh.js";
 import { issueToken, type TokenAnswer } from "./tokens.js";
 import {
   assertCurrent,
@@ -35,6 +36,8 @@ function assertShort(
 interface Credentials {
   username: string;
   password: string;
+  /** Asks for a refresh token too. */
+  offline?: boolean;
 }
 
 /** Every broken rule of a token request. @throws ValidationError */
@@ -63,7 +66,12 @@ export function checkedCredentials(input: JsonValue | undefined): Credentials {
     } as (typeof problems)[number]);
   }
   if (problems.length > 0) throw new ValidationError(problems);
-  return { username: form["username"] as string, password: form["password"] as string };
+  const { scope } = form;
+  return {
+    username: form["username"] as string,
+    password: form["password"] as string,
+    offline: typeof scope === "string" && scope.split(" ").includes(OFFLINE),
+  };
 }
 
 /**
@@ -113,7 +121,10 @@ export async function login(
 ): Promise<TokenAnswer> {
   const account = await signIn(deps, credentials, attempts);
   const [record] = await deps.records.findMany([account.user]);
-  return issueToken(deps, account, record?.name ?? null);
+  const name = record?.name ?? null;
+  return credentials.offline === true
+    ? issueWithRefresh(deps, account, name)
+    : issueToken(deps, account, name);
 }
 
 async function accountNamed(deps: Deps, username: string): Promise<Account | undefined> {

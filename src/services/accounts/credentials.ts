@@ -3,7 +3,10 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { instantOf } from "../../model/dates.js";
 import type { Account, Credential, CredentialPurpose } from "../../storage/records/port.js";
-import { assertSignedIn, type Caller } from "../access/rules.js";
+import { lookupArk } from "../../identifiers/ark.js";
+import { COLLECTIVES } from "../../model/kinds.js";
+import { actsFor, assertSignedIn, type Caller, mayChange } from "../access/rules.js";
+import { type Scope, SCOPES, scopesIn } from "../access/scopes.js";
 import type { Deps } from "../deps.js";
 
 /** 256 random bits, as 43 characters. */
@@ -56,16 +59,23 @@ export interface AccessToken {
   createdAt: Date;
   usedAt: Date | null;
   expiresAt: Date;
+  scopes: Scope[];
+  /** ARK of the crate, project or group that it is bound to. */
+  boundTo: string | null;
 }
 
 /** Most characters of a name. */
 const MAX_NAME_CHARS = 100;
 
-/** What a client asks for; both may be of any type. */
+/** What a client asks for; all may be of any type. */
 interface Asked {
   name?: unknown;
   /** Date or date-time; absent: as late as allowed. */
   expiresAt?: unknown;
+  /** Absent: all. `read` is always one of them. */
+  scopes?: unknown;
+  /** Absent: not bound. */
+  boundTo?: unknown;
 }
 
 /**
@@ -82,7 +92,8 @@ export async function createAccessToken(
 ): Promise<{ secret: string; token: AccessToken }> {
   assertSignedIn(caller, "make tokens");
   const { user } = caller;
-  const { name, expiresAt } = checked(asked, now, deps.config.ACCESS_TOKEN_LIFETIME);
+  const { name, expiresAt, scopes } = checked(asked, now, deps.config.ACCESS_TOKEN_LIFETIME);
+  const boundTo = await boundRecord(deps, asked.boundTo, caller);
   const secret = ACCESS_TOKEN_PREFIX + newSecret();
   const credential: Credential = {
     hash: hashOf(secret),
@@ -93,6 +104,8 @@ export async function createAccessToken(
     createdAt: now,
     usedAt: null,
     expiresAt,
+    scopes: scopes.join(" "),
+    boundTo,
   };
   const { MAX_ACCESS_TOKENS: most } = deps.config;
   if (!(await deps.records.storeCredential(credential, { most, replaces: false })))
@@ -104,10 +117,10 @@ export async function createAccessToken(
 }
 
 function checked(
-  { name, expiresAt }: Asked,
+  { name, expiresAt, scopes }: Asked,
   now: number,
   longest: number,
-): { name: string; expiresAt: number } {
+): { name: string; expiresAt: number; scopes: Scope[] } {
   const problems: ValidationItem[] = [];
   const problem = (field: string, msg: string, type = "value_error") =>
     void problems.push({ loc: ["body", field], msg, type });
@@ -127,16 +140,64 @@ function checked(
           "(ACCESS_TOKEN_LIFETIME)",
       );
   }
+  if (scopes !== undefined && scopes !== null) {
+    const isKnown = (scope: unknown) => (SCOPES as readonly unknown[]).includes(scope);
+    if (!Array.isArray(scopes)) problem("scopes", "Input should be a valid list", "list_type");
+    else if (!scopes.every(isKnown))
+      problem("scopes", `Value error, the scopes are ${SCOPES.join(", ")}`);
+  }
   if (problems.length > 0) throw new ValidationError(problems);
-  return { name: given, expiresAt: at };
+  const chosen = scopes as Scope[] | null | undefined;
+  return {
+    name: given,
+    expiresAt: at,
+    scopes: SCOPES.filter((scope) => scope === "read" || (chosen ?? SCOPES).includes(scope)),
+  };
 }
 
-const shown = ({ id, name, createdAt, usedAt, expiresAt }: Credential): AccessToken => ({
+const BINDS: ReadonlySet<string> = new Set(["rocrate", ...COLLECTIVES]);
+
+/**
+ * The crate, project or group that a token is bound to: one that its maker may change or acts for.
+ * @throws ValidationError
+ */
+async function boundRecord(
+  { records }: Pick<Deps, "records">,
+  asked: unknown,
+  caller: Caller,
+): Promise<string | null> {
+  if (asked === undefined || asked === null) return null;
+  const ark = typeof asked === "string" ? lookupArk(asked) : undefined;
+  const found = ark && (await records.find(ark));
+  const record = found && "record" in found ? found.record : undefined;
+  const mayBind =
+    record &&
+    !record.tombstone &&
+    BINDS.has(record.kind) &&
+    ((await mayChange(records, caller, record)) || (await actsFor(records, caller, record.ark)));
+  if (mayBind) return record.ark;
+  throw invalid(
+    ["body", "boundTo"],
+    "Value error, not the identifier of a crate, group, organization or project that you may change",
+  );
+}
+
+const shown = ({
+  id,
+  name,
+  createdAt,
+  usedAt,
+  expiresAt,
+  scopes,
+  boundTo,
+}: Credential): AccessToken => ({
   id,
   name: name ?? "",
   createdAt: new Date(createdAt),
   usedAt: usedAt === null ? null : new Date(usedAt),
   expiresAt: new Date(expiresAt),
+  scopes: scopes === null ? [...SCOPES] : scopesIn(scopes),
+  boundTo,
 });
 
 /** The caller's access tokens that are valid, the newest first. */

@@ -38,6 +38,8 @@ export async function createSession(
       createdAt: now,
       usedAt: null,
       expiresAt,
+      scopes: null,
+      boundTo: null,
     },
     { most: MAX_SESSIONS, replaces: true },
   );

@@ -5,6 +5,7 @@ import { ServiceError } from "../../errors.js";
 import type { Account, RecordStore } from "../../storage/records/port.js";
 import type { SharedMemory } from "../../storage/shared/port.js";
 import type { Caller } from "../access/rules.js";
+import { SCOPES, scopesIn } from "../access/scopes.js";
 import type { Deps } from "../deps.js";
 import { ACCESS_TOKEN_PREFIX, liveCredential, noteUse } from "./credentials.js";
 import { assertCsrf, assertOwnPage, type Session, verifySession } from "./sessions.js";
@@ -15,6 +16,7 @@ export interface TokenAnswer {
   access_token: string;
   token_type: "bearer";
   /** Seconds. */ expires_in: number;
+  /** Only where it was asked for. */ refresh_token?: string;
 }
 
 const ALGORITHM = "HS256";
@@ -144,7 +146,16 @@ export class Authenticator {
     if (!found) throw refused("has expired or was revoked");
     noteUse(this.#deps, found.credential, { now, every: NOTED_USE });
     const { user, admin } = found.account;
-    return { user, admin, byAccessToken: true };
+    const { scopes: stored, boundTo } = found.credential;
+    // Tokens of before there were scopes have all.
+    const scopes = stored === null ? SCOPES : scopesIn(stored);
+    return {
+      user,
+      admin: admin && scopes.includes("admin") && boundTo === null,
+      byAccessToken: true,
+      scopes,
+      ...(boundTo === null ? {} : { boundTo }),
+    };
   }
 
   #verify(token: string): Claims {

@@ -130,6 +130,8 @@ export async function createPasswordReset(
       createdAt: now,
       usedAt: null,
       expiresAt,
+      scopes: null,
+      boundTo: null,
     },
     { most: 1, replaces: true },
   );

@@ -381,6 +381,10 @@ export const FINDING_CODES = {
     "An identifier of the crate lies below a record that the uploader may not change.",
     "Give the entity a relative `@id` or an ARK of your own, or ask the owner of the record above.",
   ),
+  TOKEN_BOUND: conflict(
+    "The crate would write a record outside of the crate that the uploader's token is bound to.",
+    "Upload it with a token that is not bound.",
+  ),
   CRATE_MISMATCH: content(
     "The upload names a crate, and the crate's `@id` is the ARK of another one.",
     "Name the same crate, or leave the name out.",

@@ -22,6 +22,8 @@ export interface CrateSubmissionInput extends Pick<
   request?: string;
   /** The span of that request, as W3C Trace Context writes it. */
   trace?: string;
+  /** The uploader's token is bound to this crate: nothing outside of it may change. */
+  boundTo?: string;
 }
 
 export interface IntakeDeps extends PipelineDeps {
@@ -70,6 +72,20 @@ async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     );
     if (!changes || conflicts.length > 0)
       return await fail([...errors, ...findingsOf(conflicts)], warnings);
+    if (input.boundTo !== undefined) {
+      const other = await writeOutside(deps, changes.writes, input.boundTo);
+      if (other !== undefined)
+        return await fail(
+          [
+            finding(
+              "TOKEN_BOUND",
+              `The crate would write ${other}, which does not belong to ${input.boundTo}, to which ` +
+                "your token is bound: upload it with a token that is not bound.",
+            ),
+          ],
+          warnings,
+        );
+    }
     job.signal.throwIfAborted();
     const refused = await commit(submission, deps, changes, warnings);
     if (refused) await fail([refused], warnings);
@@ -80,6 +96,20 @@ async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
       await announcing.catch(() => {}).then(() => deps.records.release(holder));
     throw error;
   }
+}
+
+/** The first identifier that the upload would write and that does not belong to the crate. */
+async function writeOutside(
+  { records }: IntakeDeps,
+  writes: CrateWrites["writes"],
+  crate: string,
+): Promise<string | undefined> {
+  const others = writes.filter(({ ark }) => ark !== crate && !ark.startsWith(`${crate}/`));
+  const stored = await records.findMany(others.map(({ ark }) => ark));
+  return others.find((write, at) => {
+    const own = write.op === "create" ? write.crate : stored[at]?.crate;
+    return own !== crate;
+  })?.ark;
 }
 
 /** A submission lists some findings of a kind, and counts the others. */

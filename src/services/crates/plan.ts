@@ -383,14 +383,15 @@ function formatOf({ mediaType, name }: Pick<IncomingFile, "mediaType" | "name">)
  */
 export async function planUpload(
   deps: Deps,
-  { user }: Caller,
+  caller: Caller,
   file: IncomingFile,
   { update = false, emptyLinked = false, crate: named }: UploadOptions,
   signal: AbortSignal,
 ): Promise<CratePlan> {
   const { stream, isJson } = await beginningOf(file.stream);
   const format = isJson ? "metadata" : formatOf(file);
-  const crate = named === undefined ? undefined : await namedCrate(deps, user, named);
+  const { user } = caller;
+  const crate = named === undefined ? undefined : await namedCrate(deps, caller, named);
   const staged = await deps.objects.stage(stream, {
     ...uploadLimit(deps.config, format),
     signal,

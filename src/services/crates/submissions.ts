@@ -31,9 +31,18 @@ export interface UploadOptions {
  * The ARK of the crate that an upload names, live or deleted.
  * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `FORBIDDEN` for a crate of another owner
  */
-export async function namedCrate(deps: Deps, user: string, ark: Ark): Promise<string> {
+export async function namedCrate(
+  deps: Deps,
+  { user, boundTo }: Pick<Caller, "user" | "boundTo">,
+  ark: Ark,
+): Promise<string> {
   const record = await findRecord(deps, ark);
   assertKind(record, "rocrate");
+  if (boundTo !== undefined && !sameArk(record.ark, boundTo))
+    throw new ServiceError(
+      "FORBIDDEN",
+      `Your token is bound to ${boundTo}: it uploads nothing to ${record.ark}.`,
+    );
   if (record.owner === null || !sameArk(record.owner, user))
     throw new ServiceError("FORBIDDEN", `Only its owner may update ${record.ark} with an upload.`);
   return record.ark;
@@ -193,7 +202,7 @@ export async function beginningOf(
  */
 export async function submitCrate(
   deps: Deps,
-  { user }: Caller,
+  caller: Caller,
   { stream: given, name, format: asked }: UploadedCrate,
   {
     update: isUpdate = false,
@@ -203,7 +212,10 @@ export async function submitCrate(
     trace,
   }: UploadOptions & { request?: string; trace?: string } = {},
 ): Promise<Submission> {
-  const crate = named === undefined ? undefined : await namedCrate(deps, user, named);
+  const { user, boundTo } = caller;
+  // A token that is bound to a crate updates that one.
+  const target = named ?? (boundTo === undefined ? undefined : askedArk(boundTo));
+  const crate = target === undefined ? undefined : await namedCrate(deps, caller, target);
   const update = isUpdate || crate !== undefined;
   const { stream, isJson } = await beginningOf(given);
   const format = asked ?? (isJson ? "metadata" : "zip");
@@ -225,6 +237,7 @@ export async function submitCrate(
     ...(update ? { update } : {}),
     ...(update && emptyLinked ? { emptyLinked } : {}),
     ...(crate === undefined ? {} : { crate }),
+    ...(boundTo === undefined ? {} : { boundTo }),
     ...(request === undefined ? {} : { request }),
     ...(trace === undefined ? {} : { trace }),
   };
@@ -328,7 +341,10 @@ async function findSubmission(deps: Deps, id: string, who: Caller): Promise<Subm
   const submission = /^[0-9a-f-]{36}$/i.test(id)
     ? await deps.records.submission(id.toLowerCase())
     : undefined;
-  if (!submission || (submission.user !== who.user && !who.admin)) {
+  const isBoundElsewhere =
+    who.boundTo !== undefined &&
+    (submission?.input as CrateSubmissionInput | undefined)?.crate !== who.boundTo;
+  if (!submission || (submission.user !== who.user && !who.admin) || isBoundElsewhere) {
     throw new NothingStored(
       `You have no submission ${id.slice(0, 80)}: use the submissionUUID that the upload answered.`,
     );
@@ -414,7 +430,8 @@ export async function retrySubmission(
   if (!account || account.deleted || account.disabled)
     throw refused(`is of ${user}, whose account is closed`);
   const { request: _request, trace: _trace, ...asked } = input as CrateSubmissionInput;
-  if (asked.crate !== undefined) await namedCrate(deps, user, askedArk(asked.crate));
+  if (caller.boundTo !== undefined) asked.boundTo = caller.boundTo;
+  if (asked.crate !== undefined) await namedCrate(deps, { user }, askedArk(asked.crate));
   const holder = { kind: "submission" as const, id: randomUUID(), attempt: 0 };
   await announce(deps, holder, [sha256]);
   if ((await deps.objects.version(sha256)) === undefined) {

@@ -9,7 +9,7 @@ import type {
   RecordStore,
   Tombstone,
 } from "../../storage/records/port.js";
-import { type Caller, mayChange } from "../access/rules.js";
+import { type Caller, mayChange, rightOf } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { getOrInsert } from "../../get-or-insert.js";
 
@@ -306,8 +306,7 @@ async function visibleTo(
   // Records share a few owners: the rule is evaluated once for each.
   const rights = new Map<string, Promise<boolean>>();
   const mayChangeIt = (change: ChangedRecord): Promise<boolean> => {
-    const name = change.kind === "user" ? `user ${change.ark}` : `owner ${change.owner}`;
-    return getOrInsert(rights, name, () => mayChange(records, caller, change));
+    return getOrInsert(rights, rightOf(caller, change), () => mayChange(records, caller, change));
   };
   const seen: RecordChange[] = [];
   for (const change of changes) {

@@ -412,6 +412,8 @@ export type CredentialRow = [
   createdAt: number,
   usedAt: number | null,
   expiresAt: number,
+  scopes: string | null,
+  boundTo: string | null,
 ];
 
 export const credentialOf = ([
@@ -423,6 +425,8 @@ export const credentialOf = ([
   createdAt,
   usedAt,
   expiresAt,
+  scopes,
+  boundTo,
 ]: CredentialRow): Credential => ({
   hash,
   id,
@@ -432,6 +436,8 @@ export const credentialOf = ([
   createdAt,
   usedAt,
   expiresAt,
+  scopes,
+  boundTo,
 });
 
 export type ChangedRow = [

@@ -44,6 +44,8 @@ export const TRANSFER = {
       created_at: "integer",
       used_at: "integer",
       expires_at: "integer",
+      scopes: "text",
+      bound_to: "text",
     },
   },
   submission: {

@@ -120,6 +120,8 @@ export function accountsConform({ store, reopen }: Setting): void {
       createdAt: 1_000,
       usedAt: null,
       expiresAt: 9_000,
+      scopes: "read write",
+      boundTo: "ark:99999/rocrate-one",
       ...more,
     });
     const LIMIT = { most: 2, replaces: false };

@@ -101,6 +101,8 @@ const EXPECTED = [
   "void_description",
   "token",
   "login",
+  "refresh_token",
+  "revoke_refresh_token",
   ...KIND.flatMap((kind) =>
     ["list", "create", "update", "patch", "get", "delete"].map((verb) => `${verb}_${kind}`),
   ),

@@ -91,6 +91,8 @@ const STORY = [
   "list_annotation",
   "list_entity",
   "me",
+  "refresh_token",
+  "revoke_refresh_token",
   "start_session",
   "read_session",
   "end_session",
@@ -144,6 +146,8 @@ const STORY = [
 ];
 /** What an operation answers here although its example is right. */
 const STATUS: Readonly<Record<string, number>> = {
+  // The example is no token of this registry.
+  refresh_token: 401,
   execute_computation: 503,
   reserve_doi: 503,
   cancel_upload: 409,

@@ -50,7 +50,7 @@ export type AccountChange =
   | { op: "delete"; user: string };
 
 /** What a credential is for. */
-export type CredentialPurpose = "session" | "token" | "reset";
+export type CredentialPurpose = "session" | "token" | "reset" | "refresh";
 
 /** A secret that stands for an account; only its hash is stored. */
 export interface Credential {
@@ -66,10 +66,15 @@ export interface Credential {
   /** Last use, as {@link CredentialStore.useCredential} noted it. */
   usedAt: number | null;
   expiresAt: number;
+  /** What an access token may do, words with a space between; null: all that its account may. */
+  scopes: string | null;
+  /** ARK of the only crate, project or group for which it counts; null: it counts for all. */
+  boundTo: string | null;
 }
 
 /**
- * Credentials of accounts: browser sessions, access tokens, and tokens to set a new password. Those
+ * Credentials of accounts: browser sessions, access tokens, tokens to set a new password, and tokens
+ * of the command line that are exchanged for new ones. Those
  * of a deleted account are deleted with it.
  */
 export interface CredentialStore {

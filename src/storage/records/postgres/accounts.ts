@@ -202,7 +202,8 @@ export class SubmissionReads {
   }
 }
 
-const COLUMNS = "hash, id, person, purpose, name, created_at, used_at, expires_at";
+const COLUMNS =
+  "hash, id, person, purpose, name, created_at, used_at, expires_at, scopes, bound_to";
 const named = (table: string, columns: string): string =>
   columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
 const BY_HASH = statement<[...CredentialRow, ...AccountRow]>(
@@ -224,7 +225,7 @@ const MAKE_PLACE = statement(
     WHERE person = $1 AND purpose = $2 ORDER BY created_at DESC, hash OFFSET $3)`,
 );
 const ADD = statement(
-  `INSERT INTO credential (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+  `INSERT INTO credential (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
 );
 const USE = statement("UPDATE credential SET used_at = $2 WHERE hash = $1");
 const REMOVE_HASH = statement<[string]>("DELETE FROM credential WHERE hash = $1 RETURNING hash");
@@ -251,8 +252,8 @@ export class Credentials implements CredentialStore {
     const [row] = isStorableText(hash) ? await this.#reading.query(BY_HASH, [hash]) : [];
     return (
       row && {
-        credential: credentialOf(row.slice(0, 8) as CredentialRow),
-        account: accountOf(row.slice(8) as AccountRow),
+        credential: credentialOf(row.slice(0, 10) as CredentialRow),
+        account: accountOf(row.slice(10) as AccountRow),
       }
     );
   }
@@ -266,12 +267,14 @@ export class Credentials implements CredentialStore {
     ...[credential, { most, replaces }]: Parameters<CredentialStore["storeCredential"]>
   ): Promise<boolean> {
     const { hash, id, user, purpose, name, createdAt, usedAt, expiresAt } = credential;
+    const { scopes, boundTo } = credential;
+    const row = [hash, id, user, purpose, name, createdAt, usedAt, expiresAt, scopes, boundTo];
     return this.#writing.transaction("", async (session) => {
       await session.query(LOCK, [user]);
       await session.query(EXPIRE, [user, createdAt]);
       if (replaces) await session.query(MAKE_PLACE, [user, purpose, most - 1]);
       else if ((await session.one(COUNT_CREDENTIALS, [user, purpose]))[0] >= most) return false;
-      await session.query(ADD, [hash, id, user, purpose, name, createdAt, usedAt, expiresAt]);
+      await session.query(ADD, row);
       return true;
     });
   }

@@ -587,6 +587,12 @@ async function version15(session: Session): Promise<void> {
   await session.exec("DROP TABLE vector");
 }
 
+/** What an access token may do, and the record that it is bound to. */
+const SCOPED_TOKENS = `
+ALTER TABLE credential ADD COLUMN IF NOT EXISTS scopes text COLLATE "C",
+  ADD COLUMN IF NOT EXISTS bound_to text COLLATE "C";
+`;
+
 /**
  * Each brings the schema one version further. Only ever add to the end; `needs` is lower than the
  * version only where older programs may read and write as before.
@@ -609,6 +615,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: version13, needs: 13 },
   { up: version14, needs: 14 },
   { up: version15, needs: 15 },
+  // An older program would let a token with few scopes do everything.
+  { up: SCOPED_TOKENS, needs: 16 },
 ];
 
 /**

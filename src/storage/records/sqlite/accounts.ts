@@ -227,7 +227,7 @@ export class AccountWrites {
   }
 }
 
-const COLUMNS = "hash, id, user, purpose, name, created_at, used_at, expires_at";
+const COLUMNS = "hash, id, user, purpose, name, created_at, used_at, expires_at, scopes, bound_to";
 /** Reads of {@link CredentialStore}. */
 export class CredentialReads {
   readonly #byHash;
@@ -274,7 +274,7 @@ export class CredentialWrites {
       "SELECT count(*) FROM credential WHERE user = ? AND purpose = ?",
     );
     this.#add = connection.prepare(
-      `INSERT INTO credential (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO credential (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     this.#makePlace = connection.prepare(
       `DELETE FROM credential WHERE hash IN (SELECT hash FROM credential
@@ -289,10 +289,12 @@ export class CredentialWrites {
 
   store(...[credential, { most, replaces }]: Parameters<CredentialStore["storeCredential"]>) {
     const { hash, id, user, purpose, name, createdAt, usedAt, expiresAt } = credential;
+    const { scopes, boundTo } = credential;
+    const row = [hash, id, user, purpose, name, createdAt, usedAt, expiresAt, scopes, boundTo];
     this.#expire.run([user, createdAt]);
     if (replaces) this.#makePlace.run([user, purpose, most - 1]);
     else if (this.#count.one([user, purpose])[0] >= most) return false;
-    this.#add.run([hash, id, user, purpose, name, createdAt, usedAt, expiresAt]);
+    this.#add.run(row);
     return true;
   }
 

@@ -451,6 +451,12 @@ INSERT INTO embedding_reach SELECT model, sequence, record FROM vector_reach;
 DROP TABLE vector; DROP TABLE vector_reach;`);
 }
 
+/** What an access token may do, and the record that it is bound to. */
+function scopedTokens(connection: Connection): void {
+  addColumn(connection, "credential", "scopes", "TEXT");
+  addColumn(connection, "credential", "bound_to", "TEXT");
+}
+
 /** SQLite has no ADD COLUMN IF NOT EXISTS. */
 function addColumn(connection: Connection, table: string, column: string, type: string): void {
   const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
@@ -475,6 +481,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   version12,
   version13,
   version14,
+  scopedTokens,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 

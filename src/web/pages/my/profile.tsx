@@ -145,11 +145,19 @@ function PasswordSection({
 
 type AccessTokens = ProfileQuery["accessTokens"];
 
+const SCOPE_CHOICES = [
+  ["write", "Create, change, upload and delete"],
+  ["publish", "Publish, withdraw and reserve DOIs"],
+  ["admin", "Act as administrator, where you are one"],
+] as const;
+
 function TokensSection({ tokens, csrf, sent, problem }: FormProps & { tokens: AccessTokens }) {
+  const chosen = sent.get("action") === "token" ? sent.getAll("scope") : ["write"];
   return (
     <Section title="Tokens for programs">
       <p>
-        A program sends a token as <code>Authorization: Bearer …</code> and then acts as you.
+        A program sends a token as <code>Authorization: Bearer …</code> and then acts as you, within
+        what the token may do.
       </p>
       <ProblemNotice problem={problem} />
       {tokens.length > 0 && <TokenTable tokens={tokens} csrf={csrf} />}
@@ -169,6 +177,22 @@ function TokensSection({ tokens, csrf, sent, problem }: FormProps & { tokens: Ac
           value={sent.get("expires") ?? ""}
           error={problem?.fields["expiresAt"]}
         />
+        <fieldset>
+          <legend>What it may do, besides reading</legend>
+          {SCOPE_CHOICES.map(([scope, text]) => (
+            <label class="choice">
+              <input type="checkbox" name="scope" value={scope} checked={chosen.includes(scope)} />{" "}
+              {text}
+            </label>
+          ))}
+        </fieldset>
+        <Field
+          label="Only for one crate, project or group"
+          name="boundTo"
+          value={sent.get("boundTo") ?? ""}
+          help="Its identifier. Left empty, the token counts for all that you may change."
+          error={problem?.fields["boundTo"]}
+        />
         <button name="action" value="token">
           Create the token
         </button>
@@ -184,6 +208,7 @@ function TokenTable({ tokens, csrf }: { tokens: AccessTokens; csrf: string | nul
         <thead>
           <tr>
             <th scope="col">Name</th>
+            <th scope="col">May</th>
             <th scope="col">Created</th>
             <th scope="col">Last used</th>
             <th scope="col">Ends</th>
@@ -195,6 +220,14 @@ function TokenTable({ tokens, csrf }: { tokens: AccessTokens; csrf: string | nul
             <tr>
               <td class="entry">
                 <bdi>{token.name}</bdi>
+              </td>
+              <td data-label="May">
+                {token.scopes.join(", ")}
+                {token.boundTo && (
+                  <>
+                    , only at <a href={`/${token.boundTo}`}>{token.boundTo}</a>
+                  </>
+                )}
               </td>
               <td data-label="Created">
                 <When at={token.createdAt} />
@@ -253,8 +286,12 @@ async function changeProfile(request: PageRequest): Promise<Page | Redirect> {
       return await profile(request, { done: "The token was revoked." });
     }
     const { createAccessToken } = await ask(CreateAccessTokenDocument, {
-      name: form.get("token") ?? "",
-      expiresAt: form.get("expires") || null,
+      input: {
+        name: form.get("token") ?? "",
+        expiresAt: form.get("expires") || null,
+        scopes: ["read", ...form.getAll("scope")],
+        boundTo: form.get("boundTo")?.trim() || null,
+      },
     });
     const { secret, accessToken } = createAccessToken;
     form.delete("token");
