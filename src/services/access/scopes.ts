@@ -52,7 +52,7 @@ const TABLE: Readonly<Record<Scope, string>> = {
     entity entities evidenceGraph evidenceGraphs experiment experiments group groups
     instrument instruments mlModel mlModels node nodes organization organizations
     project projects record records recordChanges recordStatistics revision revisions
-    roCrate roCrates sample samples schema schemas search software softwares user users
+    roCrate roCrates sample samples schema schemas search software softwares user userByEmail users
     list_access_tokens accessTokens`,
   // An access token makes no other credentials, whatever its scopes: the services refuse it.
   write: `
