@@ -42,7 +42,7 @@ export class EventStream {
    * @param token of the reservation; null for a stream of one operation, which is the answer to its
    *   request
    */
-  constructor(streaming: Streaming, token: string | null, onEnd: () => void) {
+  constructor(streaming: Streaming, token: string | null, onEnd = (): void => undefined) {
     this.#streaming = streaming;
     this.#onEnd = onEnd;
     // A handler for each stream: the library forgets a reservation only when its stream closes.

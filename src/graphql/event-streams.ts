@@ -72,10 +72,8 @@ export class EventStreams {
         "This address answers only with text/event-stream; send the operation to " +
           "/graphql for one answer as JSON.",
       );
-    const stream: EventStream = new EventStream(this.#streaming, null, () =>
-      this.#open.delete(stream),
-    );
-    this.#admit(stream);
+    const stream = new EventStream(this.#streaming, null);
+    this.#admit(stream, res);
     await stream.answer(req, res);
   }
 
@@ -87,9 +85,8 @@ export class EventStreams {
     this.#checkReservations(client);
     const token = randomUUID();
     const clock = setInterval(() => void this.#check(token), this.#limits.reservationTime).unref();
-    const stream: EventStream = new EventStream(this.#streaming, token, () => {
+    const stream = new EventStream(this.#streaming, token, () => {
       clearInterval(clock);
-      this.#open.delete(stream);
       this.#reservations.delete(token);
     });
     this.#reservations.set(token, { stream, client, user, callerNow });
@@ -101,7 +98,7 @@ export class EventStreams {
     const stream = await this.#reserved(req, context);
     if (stream.isOpen)
       throw new ServiceError("DUPLICATE", "The stream of this reservation is open already.");
-    this.#admit(stream);
+    this.#admit(stream, res);
     await stream.open(req, res);
   }
 
@@ -136,13 +133,15 @@ export class EventStreams {
   }
 
   /** @throws ServiceError `TOO_MANY_REQUESTS` */
-  #admit(stream: EventStream): void {
+  #admit(stream: EventStream, res: Response): void {
     if (this.#open.size >= MAX_STREAMS)
       throw new ServiceError(
         "TOO_MANY_REQUESTS",
         `Too many streams are open (${MAX_STREAMS}). Retry later.`,
       );
     this.#open.add(stream);
+    // Not at its end: until then a slow client holds what was sent.
+    res.once("close", () => this.#open.delete(stream));
   }
 
   /** @throws ServiceError `TOO_MANY_REQUESTS` */

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { InProcessJobQueue } from "../../src/jobs/in-process/job-queue.js";
 import { openFeeds } from "../../src/services/records/changes.js";
 import { bodyOf } from "../support/bodies.js";
+import { Browser } from "../support/browser.js";
 import { RECORD_CHANGES } from "../support/graphql-streams.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { Json, User } from "../support/registry-client.js";
@@ -14,7 +15,7 @@ beforeAll(async () => {
   registry = await LiveRegistry.start({
     GRAPHQL_MAX_SUBSCRIPTIONS: "3",
     GRAPHQL_MAX_RESERVATIONS: "20",
-    GRAPHQL_RESERVATION_TIME: "1s",
+    GRAPHQL_RESERVATION_TIME: "2s",
     MAX_CHANGE_FEEDS: "40",
   });
   [ada, bob] = await Promise.all([registry.user("Ada"), registry.user("Bob")]);
@@ -26,7 +27,7 @@ const EVENTS = { Accept: "text/event-stream" };
 const ME = "{ me { name } }";
 const PROGRESS = "subscription ($id: ID!) { submissionProgress(id: $id) { status } }";
 const watchers = (): number => (registry.deps.jobs as InProcessJobQueue).watchers.size;
-const until = (holds: () => boolean) => expect.poll(holds, { timeout: 5_000 }).toBe(true);
+const until = (holds: () => boolean) => expect.poll(holds, { timeout: 20_000 }).toBe(true);
 const codeOf = ({ body }: { body: Json }): string => body["errors"][0].extensions.code as string;
 
 /** A submission that stays queued: nothing runs it. */
@@ -70,7 +71,7 @@ interface Opened {
   closed(): boolean;
   leave(): void;
 }
-async function openStream(reservation: string, token?: string): Promise<Opened> {
+async function openStream(reservation: string, token?: string, more: object = {}): Promise<Opened> {
   const leave = new AbortController();
   open.push(leave);
   const response = await fetch(`${registry.url}/graphql/stream`, {
@@ -78,6 +79,7 @@ async function openStream(reservation: string, token?: string): Promise<Opened> 
       ...EVENTS,
       [TOKEN]: reservation,
       ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...more,
     },
     signal: leave.signal,
   });
@@ -256,7 +258,7 @@ describe("a reservation", () => {
     expect(statuses).toEqual([201, 201, 429, 429]);
     expect(codeOf(await reserve(cyd.token))).toBe("TOO_MANY_REQUESTS");
     expect((await reserve(ada.token)).status).toBe(201);
-    await expect.poll(async () => (await reserve(cyd.token)).status, { timeout: 5_000 }).toBe(201);
+    await expect.poll(async () => (await reserve(cyd.token)).status, { timeout: 20_000 }).toBe(201);
   });
 
   test("ends with the access token that made it, and says so", async () => {
@@ -297,6 +299,22 @@ describe("a reservation", () => {
       { id: accessToken.id },
       ada.token,
     );
+    await until(stream.closed);
+  });
+});
+
+describe("a reservation of a browser", () => {
+  test("needs the CSRF token, and ends with the session", async () => {
+    const page = await Browser.signIn(registry.url, ada);
+    const put = { method: "PUT", headers: page.headers };
+    const { "X-CSRF-Token": _, ...without } = page.headers;
+    const refused = await registry.ask("/graphql/stream", { ...put, headers: without });
+    expect([refused.status, codeOf(refused)]).toEqual([403, "CSRF_REFUSED"]);
+    const { text } = await registry.ask("/graphql/stream", put);
+    const stream = await openStream(text, undefined, { Cookie: page.cookie });
+    expect(stream.status).toBe(200);
+    const signedOut = await registry.ask("/session", { method: "DELETE", headers: page.headers });
+    expect(signedOut.status).toBeLessThan(300);
     await until(stream.closed);
   });
 });
