@@ -17,6 +17,11 @@ export function timeText(value: string): string {
   return minute === undefined ? dateText(value) : `${dateText(value)}, ${minute} UTC`;
 }
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The day after this one, UTC: the first on which an embargo may end. */
+export const tomorrow = (): string => new Date(Date.now() + DAY_MS).toISOString().slice(0, 10);
+
 const UNITS = ["KB", "MB", "GB", "TB", "PB"];
 
 /** A size as people write it, in powers of 1,000: `12 KB`, `3.4 GB`. */
