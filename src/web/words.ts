@@ -36,6 +36,14 @@ export function sizeText(bytes: number): string {
   return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, "") : Math.round(value)} ${UNITS[unit]}`;
 }
 
+/** A duration as people say it: `40 seconds`, `3 minutes`, `2 hours`. */
+export function durationText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 100) return counted(seconds, "second");
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 100 ? counted(minutes, "minute") : counted(Math.ceil(minutes / 60), "hour");
+}
+
 /** With separators of thousands: `1,234,567`. */
 export const countText = (count: number): string => count.toLocaleString("en-US");
 
