@@ -158,6 +158,8 @@ interface FieldProps {
   autocomplete?: string;
   minLength?: number;
   maxLength?: number;
+  /** The first day that a date may be. */
+  min?: string;
   /** Where its name occurs more than once on a page. */
   id?: string;
   /**
@@ -208,6 +210,8 @@ export function Field(props: FieldProps) {
           autocomplete={autocomplete}
           minLength={props.minLength}
           maxLength={props.maxLength}
+          min={props.min}
+          max={type === "date" ? "9999-12-31" : undefined}
         />
       )}
       {help && (

@@ -1,5 +1,5 @@
 /** What validation found, grouped by its code: on the page of an upload, and in the plan of one. */
-import { counted, countText } from "./words.js";
+import { counted, countText, shortened } from "./words.js";
 
 export interface Finding {
   code: string;
@@ -35,8 +35,11 @@ export function Findings({ title, findings, level = 2, open }: FindingsProps) {
       {[...groups].map(([code, group]) => (
         <details class="more" open={open ?? group.length <= UNFOLDED}>
           <summary>
-            {code.toLowerCase().replaceAll("_", " ")}{" "}
-            <span class="quiet">({countText(group.length)})</span>
+            <bdi>{shortened(group[0]!.message, 160)}</bdi>{" "}
+            <span class="quiet">
+              {group.length > 1 && `and ${countText(group.length - 1)} more like it `}
+              <small>{code}</small>
+            </span>
           </summary>
           {group[0]!.fix && (
             <p>

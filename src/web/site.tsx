@@ -44,6 +44,7 @@ import { filesRoutes, previewRoutes } from "./pages/record/files.js";
 import { historyRoutes, tombstonePage } from "./pages/record/history.js";
 import { referenceRoutes, relatedRoutes } from "./pages/record/related.js";
 import { shareRoutes } from "./pages/record/share.js";
+import { scoreRoutes } from "./pages/record/score.js";
 import { reserveRoutes } from "./pages/reserve.js";
 import { searchRoutes } from "./pages/search.js";
 import { uploadRoutes } from "./pages/upload.js";
@@ -55,6 +56,7 @@ const ROUTES: readonly Route[] = [
   ...searchRoutes,
   ...historyRoutes,
   ...crateRoutes,
+  ...scoreRoutes,
   ...filesRoutes,
   ...previewRoutes,
   ...relatedRoutes,

@@ -17,6 +17,11 @@ export function timeText(value: string): string {
   return minute === undefined ? dateText(value) : `${dateText(value)}, ${minute} UTC`;
 }
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The day after this one, UTC: the first on which an embargo may end. */
+export const tomorrow = (): string => new Date(Date.now() + DAY_MS).toISOString().slice(0, 10);
+
 const UNITS = ["KB", "MB", "GB", "TB", "PB"];
 
 /** A size as people write it, in powers of 1,000: `12 KB`, `3.4 GB`. */
@@ -29,6 +34,14 @@ export function sizeText(bytes: number): string {
     unit++;
   }
   return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, "") : Math.round(value)} ${UNITS[unit]}`;
+}
+
+/** A duration as people say it: `40 seconds`, `3 minutes`, `2 hours`. */
+export function durationText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 100) return counted(seconds, "second");
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 100 ? counted(minutes, "minute") : counted(Math.ceil(minutes / 60), "hour");
 }
 
 /** With separators of thousands: `1,234,567`. */

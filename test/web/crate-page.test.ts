@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { crate, type Entity } from "../support/crates.js";
+import { Reader } from "../support/reader.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
 
 let server: TestServer;
@@ -100,7 +101,45 @@ test("the page of a crate shows each criterion of its score with what to add", a
   await server.request("GET", `/rocrate/ai-ready-score/${ark}`);
   const { text } = await server.request("GET", `/${ark}`, { headers: { Accept: "text/html" } });
   expect(section(text, "score")).toContain("● met");
-  expect(section(text, "score")).toMatch(/○ not met<\/td><td[^>]*>.*?<p>/);
+  expect(section(text, "score")).toMatch(/○ not met<\/small><\/dt><dd[^>]*>Not answered: /);
+  expect(section(text, "score").match(/<meter /g)).toHaveLength(7);
+  expect(section(text, "score")).not.toContain("#fix");
+});
+
+test("who may change a crate fixes its score by answering, on the page of the score", async () => {
+  const { ark } = await page(await crate([file], { "a.csv": "a" }));
+  const reader = new Reader(server);
+  await reader.signIn(ada.email);
+  const before = await reader.get(`/score/${ark}`);
+  const fixes = section(before.text, "fix");
+  expect(fixes).toContain("Which biases are known?");
+  expect(fixes).not.toMatch(/<label[^>]*>[^<]*rai:/);
+  expect((await new Reader(server).get(`/score/${ark}`)).text).not.toContain('id="fix"');
+  expect((await reader.send(`/score/${ark}`, {})).text).toContain("Answer at least one question.");
+  const revision = /name="revision" value="(\d+)"/.exec(fixes)![1]!;
+  const answers = {
+    "rai:dataBiases": "Only one plate.",
+    "rai:dataUseCases": "Teaching.",
+    "rai:dataLimitations": "Small.",
+    keywords: "plates\ncells",
+    "rai:notAsked": "x",
+  };
+  const saved = await reader.send(`/score/${ark}`, { ...answers, revision });
+  expect([saved.status, saved.location]).toEqual([303, `/score/${ark}?answered=4`]);
+  const after = await reader.get(`/score/${ark}?answered=4`);
+  expect(after.text).toContain("4 answers were saved.");
+  expect(section(after.text, "fix")).not.toContain("Which biases are known?");
+  const { body } = await server.request("GET", `/rocrate/ai-ready-score/${ark}`);
+  const { fairness, characterization } = body as Record<
+    string,
+    Record<string, { status: string; details: string }>
+  >;
+  expect(characterization!["potential_sources_of_bias"]!.status).toBe("met");
+  expect(fairness!["interoperable"]!.details).not.toContain("not explained");
+  const late = await reader.send(`/score/${ark}`, { "rai:dataCollection": "By hand.", revision });
+  expect(late.status).toBe(422);
+  expect(late.text).toContain("Somebody changed the crate meanwhile.");
+  expect(late.text).toContain("By hand.");
 });
 
 test("references that lead nowhere are listed with their way on", async () => {

@@ -164,6 +164,35 @@ describe("the pages of one's own work and of administration", () => {
     expect((await new Reader(server).send("/reset", { token, password })).status).toBe(422);
   });
 
+  test("an administrator finds accounts, and sees whose a submission is and the free disk", async () => {
+    const admin = new Reader(server);
+    await admin.signIn(root.email);
+    const id = randomUUID();
+    await server.deps.records.submit({
+      id,
+      type: "crate",
+      user: ada.id,
+      sha256: "2".repeat(64),
+      input: {},
+      update: false,
+      at: Date.now(),
+    });
+    const { text } = await admin.get("/admin");
+    expect(text).toMatch(/<td data-label="By"><a href="\/ark:99999\/user-ada"/);
+    expect(text).toMatch(/<dt>Free on the disk<\/dt><dd>[\d.]+ [KMGT]B/);
+    const rows = async (q: string) =>
+      [
+        ...(await admin.get(`/admin?q=${encodeURIComponent(q)}`)).text.matchAll(
+          /[\w.]+@example\.org<\/bdi>/g,
+        ),
+      ].length;
+    expect([await rows("grac"), await rows("grace@example.org"), await rows("grace@")]).toEqual([
+      1, 1, 0,
+    ]);
+    expect((await admin.get("/admin?q=nobody")).text).toContain("Nobody is called so.");
+    await server.deps.records.cancelSubmission(id, Date.now());
+  });
+
   test("an administrator cancels a submission that has not ended", async () => {
     const admin = new Reader(server);
     await admin.signIn(root.email);

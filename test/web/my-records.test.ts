@@ -456,7 +456,10 @@ describe.skipIf(!CHROMIUM)("the page of one's own records in a browser", () => {
     await until.press("Enter");
     await page.waitForTimeout(300);
     expect(await state(id)).toBe("DRAFT");
+    await until.fill("2001-01-01");
+    expect(await page.textContent(".field .error")).toContain("The first possible day is");
     await until.fill("2999-01-01");
+    expect(await page.textContent(".field .error")).toBe("");
     await until.press("Enter");
     await page.waitForTimeout(300);
     expect(["DRAFT", "EMBARGOED"]).toContain(await state(id));

@@ -41,6 +41,8 @@ describe.skipIf(!CHROMIUM)("bringing a crate, in a browser", () => {
       await mkdir(join(inner, "data"), { recursive: true });
       await writeFile(join(inner, "data", "a.csv"), "id,x\n1,2\n");
       await writeFile(join(inner, "run.py"), "print(1)\n");
+      const readme = `# Two files of the ${name}\n\nA table and a script.\n`;
+      await writeFile(join(inner, "README.md"), readme);
       const { page, outside, faults } = await watchedPage(browser, registry.url, options);
       await page.goto(`${registry.url}/upload`);
       await page.click("main a:has-text('Create an account')");
@@ -50,11 +52,16 @@ describe.skipIf(!CHROMIUM)("bringing a crate, in a browser", () => {
       await page.click("main button:has-text('Create the account')");
       await page.waitForURL(/\/upload$/);
       await page.setInputFiles("#folder", inner);
-      await page.fill("#steps #field-name", `Two files of the ${name}`);
-      await page.fill("#steps #field-description", "A table and a script.");
+      await page.locator("#steps #field-name").waitFor();
+      expect(await page.inputValue("#steps #field-name")).toBe(`Two files of the ${name}`);
+      expect(await page.inputValue("#steps #field-description")).toBe("A table and a script.");
+      await page.click("summary:has-text('Leave out single files')");
+      await page.uncheck("#steps input[value='README.md']");
       await page.click("#steps button:has-text('Continue')");
       await page.locator("#steps", { hasText: "This is what will happen" }).waitFor();
       expect(await page.textContent("#steps")).toContain("1 crate, 2 files");
+      await page.click("summary:has-text('Files to create')");
+      expect(await page.textContent("#steps details[open]")).toContain("data/a.csv");
       await page.click("#steps button:has-text('Upload')");
       await page.locator("h1", { hasText: "Your crate is here" }).waitFor();
       await page.click("button:has-text('Publish')");

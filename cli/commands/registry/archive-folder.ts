@@ -5,10 +5,11 @@ import { basename, join } from "node:path";
 import { PassThrough, pipeline, type Readable, Transform } from "node:stream";
 import { ZipFile } from "yazl";
 import { convertible } from "../../../src/services/crates/upload.js";
+import type { JsonObject } from "../../../src/model/field.js";
 import { Failure } from "../../terminal.js";
 
 /** A file of a crate's folder. */
-interface Member {
+export interface Member {
   /** Below the folder, with slashes. */
   path: string;
   size: number;
@@ -79,23 +80,45 @@ export interface FolderArchive {
 /**
  * A crate's folder as a zip archive, the crate's own metadata first; always the same bytes for the
  * same files.
+ * @param describe makes the metadata of files that have none; `undefined` where nobody describes
+ * them
  * @throws Failure for a folder without metadata, or with an entry that an archive cannot hold
  */
-export async function archiveFolder(folder: string): Promise<FolderArchive> {
+export async function archiveFolder(
+  folder: string,
+  describe?: (files: readonly Member[]) => Promise<JsonObject | undefined>,
+): Promise<FolderArchive> {
   const { files, empty } = await walkFolder(folder);
   const [other] = convertible(files.map(({ path }) => path));
   const metadata =
     files
       .filter(({ path }) => METADATA.test(basename(path)))
       .toSorted((a, b) => depth(a) - depth(b))[0] ?? files.find(({ path }) => path === other);
-  if (!metadata)
+  if (!metadata) {
+    const described = await describe?.(files);
+    if (described) return describedArchive(folder, files, described);
     throw new Failure(
-      `${folder}: the folder has no ro-crate-metadata.json, so it is not an RO-Crate`,
+      `${folder}: the folder has no ro-crate-metadata.json, so it is not an RO-Crate; ` +
+        "describe it by --title, --description and --license",
     );
+  }
   const ordered = [metadata, ...files.filter((member) => member !== metadata)];
   return {
     total: files.reduce((sum, { size }) => sum + size, 0),
     stream: (onRead) => zipOf(folder, ordered, empty, onRead),
+  };
+}
+
+/** The archive of a folder without metadata: what describes it is added. */
+function describedArchive(
+  folder: string,
+  files: readonly Member[],
+  metadata: JsonObject,
+): FolderArchive {
+  const bytes = Buffer.from(JSON.stringify(metadata, null, 2));
+  return {
+    total: files.reduce((sum, { size }) => sum + size, 0),
+    stream: (onRead) => zipOf(folder, files, [], onRead, bytes),
   };
 }
 
@@ -106,6 +129,7 @@ function zipOf(
   files: readonly Member[],
   empty: readonly string[],
   onRead: (bytes: number) => void,
+  metadata?: Buffer,
 ): Readable {
   const zip = new ZipFile();
   const output = zip.outputStream as PassThrough;
@@ -114,21 +138,19 @@ function zipOf(
   // One member is read at a time; closing the archive's stream closes the member as well.
   let member: Readable | undefined;
   output.on("close", () => member?.destroy());
+  const attributes = { mtime: MTIME, mode: 0o100644, forceDosTimestamp: true };
+  if (metadata) zip.addBuffer(metadata, "ro-crate-metadata.json", attributes);
   for (const { path, size } of files) {
-    zip.addReadStreamLazy(
-      path,
-      { mtime: MTIME, mode: 0o100644, forceDosTimestamp: true, size },
-      (given) => {
-        openMember(join(folder, path), size, (bytes) => onRead((read += bytes))).then(
-          (stream) => {
-            member = stream.on("error", (error) => output.destroy(error));
-            if (output.destroyed) stream.destroy();
-            given(null, stream);
-          },
-          (error: Error) => given(error, undefined as never),
-        );
-      },
-    );
+    zip.addReadStreamLazy(path, { ...attributes, size }, (given) => {
+      openMember(join(folder, path), size, (bytes) => onRead((read += bytes))).then(
+        (stream) => {
+          member = stream.on("error", (error) => output.destroy(error));
+          if (output.destroyed) stream.destroy();
+          given(null, stream);
+        },
+        (error: Error) => given(error, undefined as never),
+      );
+    });
   }
   for (const path of empty)
     zip.addEmptyDirectory(path, {

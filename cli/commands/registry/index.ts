@@ -108,6 +108,9 @@ function addCrates(program: ToolCommand): void {
       "--empty-linked",
       "let --update remove every statement of a nested crate that is registered by itself",
     )
+    .option("--title <text>", "of a folder without metadata; asked for on a terminal")
+    .option("--description <text>", "of a folder without metadata; asked for on a terminal")
+    .option("--license <license>", "of a folder without metadata: an address or an SPDX identifier")
     .option("--json", "print the submission as JSON")
     .valueOnlyIf("--update", looksLikeArk)
     .example("arkgraph upload crate.zip")

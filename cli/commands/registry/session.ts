@@ -86,7 +86,7 @@ export async function whoamiCommand(options: ServerOption): Promise<void> {
 const MAX_PASSWORD_BYTES = 4096;
 
 /** Asks on the terminal. @throws Failure when there is no terminal */
-function ask(question: string): Promise<string> {
+export function ask(question: string): Promise<string> {
   assertTerminal();
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve, reject) => {

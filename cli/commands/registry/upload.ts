@@ -33,6 +33,8 @@ import {
   visible,
 } from "../../terminal.js";
 
+import type { FolderOptions } from "./describe-folder.js";
+
 /** Bytes and events of one request; the registry's own limits may be lower. */
 const [MAX_BYTES, MAX_EVENTS] = [2 ** 20, 200];
 
@@ -170,7 +172,7 @@ async function follow(
   }
 }
 
-export interface UploadOptions extends ServerOption {
+export interface UploadOptions extends ServerOption, FolderOptions {
   wait: boolean;
   update?: true | string;
   emptyLinked?: true;
@@ -180,7 +182,7 @@ export interface UploadOptions extends ServerOption {
 /** `upload`: sends a crate and waits until it is ingested. @throws Failure */
 export async function uploadCommand(
   path: string,
-  { server, wait, update, emptyLinked, json }: UploadOptions,
+  { server, wait, update, emptyLinked, json, ...description }: UploadOptions,
 ): Promise<void> {
   if (emptyLinked && update === undefined)
     throw new Failure("--empty-linked is for updates: add --update, or leave it out");
@@ -204,7 +206,7 @@ export async function uploadCommand(
       interruptible.hint = "stopped: run the same command again, events may come twice";
       return sendLineage(registry, events, { json: json === true });
     }
-    const crate = await openCrate(path);
+    const crate = await openCrate(path, description);
     let submission = await send(registry, crate, queryOf(update, emptyLinked === true));
     if (wait && !submission.completed)
       submission = await follow(registry, submission.submissionUUID, interruptible);
@@ -410,12 +412,13 @@ async function headOf(path: string, length: number): Promise<string> {
 }
 
 /** A crate's folder or archive. @throws Failure */
-async function openCrate(path: string): Promise<CrateSource> {
+async function openCrate(path: string, description: FolderOptions): Promise<CrateSource> {
   const about = await stat(path);
   if (about.isDirectory()) {
     const { archiveFolder } = await import("./archive-folder.js");
+    const { describeFolder } = await import("./describe-folder.js");
     return {
-      ...(await archiveFolder(path)),
+      ...(await archiveFolder(path, (files) => describeFolder(path, files, description))),
       name: `${basename(resolve(path)) || "crate"}.zip`,
       type: "application/zip",
       size: undefined,

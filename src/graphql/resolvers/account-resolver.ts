@@ -65,7 +65,7 @@ import {
 } from "./types/mutations.js";
 import { checkedPage, connectionTo, PageArguments, pageOf } from "./types/pages.js";
 import { Node, NODE_TYPES, nodeOf, type RecordNode } from "./types/records.js";
-import { DateTime } from "./types/scalars.js";
+import { BigIntScalar, DateTime } from "./types/scalars.js";
 
 @ObjectType({ description: "Send it as Authorization: Bearer <accessToken>." })
 class Token {
@@ -309,6 +309,11 @@ class RegistryFiguresType implements RegistryFigures {
   @Field(() => Int, { description: "Records that are not deleted." }) records!: number;
   @Field(() => Int, { description: "Background jobs that wait." }) queued!: number;
   @Field(() => Int, { description: "Background jobs that run." }) running!: number;
+  @Field(() => BigIntScalar, {
+    nullable: true,
+    description: "Free bytes on the disk of this node; null where unknown.",
+  })
+  freeBytes!: number | null;
   @Field(() => DateTime, {
     nullable: true,
     description: "When the oldest job that waits was submitted.",

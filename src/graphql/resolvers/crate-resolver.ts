@@ -73,6 +73,7 @@ import {
   FindingSeverityEnum,
   describedEnum,
   Node,
+  NODE_TYPES,
   RecordKindEnum,
   RecordNode,
   SubmissionStatusEnum,
@@ -416,6 +417,15 @@ export class SubmissionResolver {
       submission.computationIdentifier ??
       submission.doiRecordIdentifier;
     return id ? context.loaders.node(id) : null;
+  }
+
+  @FieldResolver(() => NODE_TYPES.user, { nullable: true, description: "Who submitted it." })
+  async submittedBy(
+    @Root() { submissionUUID }: SubmissionView,
+    @Ctx() { deps, loaders }: Context,
+  ): Promise<RecordNode | null> {
+    const submission = await deps.records.submission(submissionUUID);
+    return submission ? loaders.node(submission.user) : null;
   }
 
   @FieldResolver(() => SubmissionTaskEnum as object, { description: "What is done." })

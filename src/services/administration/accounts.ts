@@ -3,6 +3,7 @@
  * their members.
  */
 import { randomUUID } from "node:crypto";
+import { statfs } from "node:fs/promises";
 import { invalid, ServiceError } from "../../errors.js";
 import { type Ark, lookupArk, sameArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
@@ -183,6 +184,8 @@ export interface RegistryFigures {
   /** Background jobs. */
   queued: number;
   running: number;
+  /** Of the disk with DATA_DIR, of the node that answers; null where the system does not say. */
+  freeBytes: number | null;
   /** When the oldest job that waits was submitted. */
   waitingSince: Date | null;
 }
@@ -190,10 +193,11 @@ export interface RegistryFigures {
 /** @throws ServiceError `FORBIDDEN` */
 export async function registryFigures(deps: Deps, caller: Caller): Promise<RegistryFigures> {
   assertAdmin(caller);
-  const [accounts, totals, unfinished] = await Promise.all([
+  const [accounts, totals, unfinished, disk] = await Promise.all([
     deps.records.countAccounts(),
     totalsByKind(deps),
     deps.records.unfinished(),
+    statfs(deps.config.DATA_DIR).catch(() => null),
   ]);
   const waiting = unfinished.filter(({ status }) => status === "queued");
   return {
@@ -201,6 +205,7 @@ export async function registryFigures(deps: Deps, caller: Caller): Promise<Regis
     records: [...totals.values()].reduce((sum, total) => sum + total, 0),
     queued: waiting.length,
     running: unfinished.length - waiting.length,
+    freeBytes: disk && disk.bavail * disk.bsize,
     waitingSince: waiting[0] ? new Date(waiting[0].timeCreated) : null,
   };
 }

@@ -1,5 +1,7 @@
 // On every page: copy buttons, menus, and forms that keep what was typed.
 
+import { dateText } from "../words.js";
+
 /** Copies the text of a button, and says so. */
 function enableCopyButtons(): void {
   for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-copy]")) {
@@ -128,6 +130,27 @@ function sendChoices(): void {
     choice.addEventListener("change", () => choice.form?.requestSubmit());
 }
 
+/** What is wrong with a date, as soon as the browser knows. */
+function dateFault({ validity, min, max }: HTMLInputElement): string {
+  if (validity.badInput) return "This is no day of the calendar.";
+  if (validity.rangeUnderflow) return `The first possible day is ${dateText(min)}.`;
+  if (validity.rangeOverflow) return `The last possible day is ${dateText(max)}.`;
+  return "";
+}
+
+function checkDates(): void {
+  for (const field of document.querySelectorAll<HTMLInputElement>("input[type=date]")) {
+    const line = document.createElement("p");
+    line.className = "error";
+    line.setAttribute("aria-live", "polite");
+    field.after(line);
+    field.addEventListener("input", () => {
+      line.textContent = dateFault(field);
+      field.setAttribute("aria-invalid", String(line.textContent !== ""));
+    });
+  }
+}
+
 /** What is offered for a minute only. */
 function endOffers(): void {
   for (const offer of document.querySelectorAll<HTMLElement>("[data-for-a-minute]"))
@@ -136,6 +159,7 @@ function endOffers(): void {
 
 enableCopyButtons();
 endOffers();
+checkDates();
 checkAll();
 countChosen();
 showScripted();

@@ -2,8 +2,17 @@
 // connection. Without this script the page is a plain form.
 import { type ComponentChildren, render } from "preact";
 import { Notice } from "../components.js";
-import { countText, sizeText } from "../words.js";
-import { dropped, type Item, METADATA, metadataOf, relative, zipped } from "./upload/archive.js";
+import { counted, countText, durationText, sizeText } from "../words.js";
+import { isReadme, suggestedDescription } from "../../model/described-folder.js";
+import {
+  type Brought,
+  dropped,
+  type Item,
+  METADATA,
+  metadataOf,
+  relative,
+  zipped,
+} from "./upload/archive.js";
 import { DescribeForm } from "./upload/describe.js";
 import { type Plan, PlanView } from "./upload/plan.js";
 import {
@@ -20,6 +29,8 @@ import {
 const LARGEST_PLANNED_BYTES = 200_000_000;
 /** Attempts to send before somebody has to press a button, and the pause before the next. */
 const [ATTEMPTS, PAUSE_MS] = [8, 2000];
+/** Bytes of a README that are read for its title and first paragraph. */
+const LONGEST_README = 100_000;
 
 const steps = document.getElementById("steps")!;
 const form = document.getElementById("upload-form") as HTMLFormElement;
@@ -55,21 +66,31 @@ function Working(props: {
   );
 }
 
-async function bring(items: Item[]): Promise<void> {
+async function bring({ items, folder }: Brought): Promise<void> {
   if (items.length === 0)
     return show(<Notice tone="warning">There is no file in what you chose.</Notice>);
   if (items.length === 1 && /\.(?:zip|eln)$/i.test(items[0]!.path))
     return plan(items[0]!.file, items[0]!.path);
   if (!items.some(({ path }) => path === METADATA || /^[^/]+\/ro-crate-metadata\.json$/.test(path)))
-    return askForMetadata(items);
+    return askForMetadata({ items, folder });
+  await pack(items);
+}
+
+/** Makes one archive of the files, and shows how far it is by the slower of files and bytes. */
+async function pack(items: readonly Item[]): Promise<void> {
   const total = items.reduce((sum, { file }) => sum + file.size, 0);
-  const packing = (done: number): void =>
+  const packing = (bytes: number, files: number): void =>
     show(
-      <Working label="Packing" done={done} total={total}>
-        Packing {countText(items.length)} files, {sizeText(total)}…
+      <Working
+        label="Packing"
+        done={Math.min(total === 0 ? 1 : bytes / total, files / items.length)}
+        total={1}
+      >
+        Packing: {countText(files)} of {counted(items.length, "file")}, {sizeText(bytes)} of{" "}
+        {sizeText(total)}
       </Working>,
     );
-  packing(0);
+  packing(0, 0);
   try {
     await plan(await zipped(items, packing), "crate.zip");
   } catch (error) {
@@ -81,13 +102,21 @@ async function bring(items: Item[]): Promise<void> {
   }
 }
 
-function askForMetadata(items: Item[]): void {
+async function askForMetadata({ items, folder }: Brought): Promise<void> {
+  const readme = items.find(({ path }) => isReadme(path))?.file;
+  const text = await readme
+    ?.slice(0, LONGEST_README)
+    .text()
+    .catch(() => undefined);
   show(
     <DescribeForm
-      files={items.length}
-      onDescribed={(fields) =>
-        void bring([{ path: METADATA, file: metadataOf(items, fields) }, ...items])
-      }
+      items={items}
+      suggested={suggestedDescription(folder, text)}
+      onDescribed={(fields, chosen) => {
+        if (chosen.length === 0)
+          return show(<Notice tone="warning">No file is left. Choose again.</Notice>);
+        void pack([{ path: METADATA, file: metadataOf(chosen, fields) }, ...chosen]);
+      }}
     />,
   );
   steps.querySelector("input")!.focus();
@@ -161,7 +190,7 @@ function sending(total: number): (sent: number) => void {
     show(
       <Working label="Sending" done={sent} total={total}>
         Sending: {sizeText(sent)} of {sizeText(total)}
-        {left > 3000 && `, about ${countText(Math.ceil(left / 1000))} seconds left`}
+        {left > 3000 && `, about ${durationText(left)} left`}
       </Working>,
     );
   };
@@ -218,7 +247,8 @@ document.querySelector(".file-label")!.textContent = "Files or an archive";
 fileInput.removeAttribute("accept");
 fileInput.multiple = true;
 fileInput.addEventListener("change", () => {
-  void bring([...(fileInput.files ?? [])].map((file) => ({ path: file.name, file })));
+  const items = [...(fileInput.files ?? [])].map((file) => ({ path: file.name, file }));
+  void bring({ items, folder: "" });
 });
 form.addEventListener("submit", (event) => event.preventDefault());
 for (const name of ["dragenter", "dragover"])

@@ -2,16 +2,18 @@ import { ServiceError } from "../../errors.js";
 import { Empty, Facts, Field, Form, Notice, Pager, Section, When } from "../components.js";
 import { RecordCard } from "../record-components.js";
 import {
+  type AccountRowFragment,
   AdministrationDocument,
   type AdministrationQuery,
   CreatePasswordResetDocument,
+  FindAccountsDocument,
   ResetPasswordDocument,
   UpdateAccountDocument,
   StatusDocument,
 } from "../documents.js";
 import { counted, countText, kindText, sizeText } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
-import { recordPath } from "../paths.js";
+import { recordPath, withQuery } from "../paths.js";
 import { problemOf } from "../problems.js";
 import { passwordRule } from "./account.js";
 import { actOnSubmission, Submissions } from "./my/submissions.js";
@@ -30,8 +32,21 @@ async function administration(request: PageRequest, state: State = {}): Promise<
   if (first) return first;
   if (!viewer!.admin)
     throw new ServiceError("FORBIDDEN", "This page is for administrators of the registry.");
-  const answer = await ask(AdministrationDocument, { after: query.get("after") });
-  const { accounts, submissions, embargoed } = answer;
+  const words = (query.get("q") ?? "").trim();
+  const found = words === "" ? [] : await accountsCalled(ask, words);
+  const answer = await ask(AdministrationDocument, {
+    after: query.get("after"),
+    found,
+    all: words === "",
+    submissions: query.get("submissions"),
+  });
+  const { submissions, embargoed } = answer;
+  const accounts = answer.accounts ?? {
+    nodes: (answer.found ?? []).filter(
+      (node): node is AccountRowFragment => node !== null && "email" in node,
+    ),
+    pageInfo: { hasNextPage: false, endCursor: null },
+  };
   return {
     status: state.problem === undefined ? 200 : 422,
     title: "Administration",
@@ -63,6 +78,13 @@ async function administration(request: PageRequest, state: State = {}): Promise<
               rows={submissions.nodes}
               actions={{ csrf, otherwise: "its uploader sends it again." }}
             />
+          )}
+          {submissions.pageInfo.hasNextPage && (
+            <p>
+              <a href={withQuery("/admin", { submissions: submissions.pageInfo.endCursor ?? "" })}>
+                Earlier submissions
+              </a>
+            </p>
           )}
         </Section>
         <Section title="Embargoed">
@@ -105,6 +127,7 @@ function Figures({
           ["Records", countText(figures.records)],
           ["Accounts", countText(figures.accounts)],
           ["Stored files", sizeText(bytes)],
+          ["Free on the disk", figures.freeBytes !== null && sizeText(figures.freeBytes)],
           ["By kind", kinds.join(", ")],
           ["Jobs", `${countText(figures.running)} running, ${countText(figures.queued)} waiting`],
           ["Oldest waiting since", waitingSince && <When at={waitingSince} minute />],
@@ -114,8 +137,17 @@ function Figures({
   );
 }
 
+/** The accounts of people with such a name, or with exactly this e-mail address. */
+async function accountsCalled(ask: PageRequest["ask"], name: string): Promise<string[]> {
+  const { users, userByEmail } = await ask(FindAccountsDocument, { name });
+  const people = new Set(
+    [...users.nodes, ...(userByEmail ? [userByEmail] : [])].map(({ id }) => id),
+  );
+  return [...people].map((id) => `account:${id}`);
+}
+
 interface AccountsProps {
-  accounts: AdministrationQuery["accounts"];
+  accounts: NonNullable<AdministrationQuery["accounts"]>;
   csrf: string | null;
   own: string;
   query: URLSearchParams;
@@ -124,6 +156,23 @@ interface AccountsProps {
 function Accounts({ accounts, csrf, own, query }: AccountsProps) {
   return (
     <Section title="Accounts">
+      <form class="row desk-find" action="/admin" role="search" aria-label="Search accounts">
+        <input
+          type="search"
+          name="q"
+          value={query.get("q") ?? ""}
+          aria-label="Search accounts"
+          placeholder="A name, or a whole e-mail address…"
+        />
+        <button class="secondary">Search</button>
+      </form>
+      {accounts.nodes.length === 0 && (
+        <Empty title="Nobody is called so.">
+          <p>
+            <a href="/admin">All accounts</a>
+          </p>
+        </Empty>
+      )}
       <div class="scroll">
         <table class="stack entries">
           <thead>

@@ -11,7 +11,7 @@ import {
   UploadedCrateDocument,
   type UploadQuery,
 } from "../documents.js";
-import { countText, kindText } from "../words.js";
+import { countText, kindText, tomorrow } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { recordPath, withQuery } from "../paths.js";
 import { Findings } from "../findings.js";
@@ -249,7 +249,7 @@ function Arrived(props: { crate: Crate; submission: Submission; csrf: string | n
           <Form csrf={csrf} class="row">
             <input type="hidden" name="id" value={crate.id} />
             <label for="until">or embargo until</label>
-            <input id="until" name="until" type="date" required />
+            <input id="until" name="until" type="date" min={tomorrow()} max="9999-12-31" required />
             <button class="secondary" name="status" value="EMBARGOED">
               Embargo
             </button>

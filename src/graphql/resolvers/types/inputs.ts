@@ -194,8 +194,7 @@ export class RecordFilter implements RecordFilterInput {
   group?: string | null;
   @Field(() => ID, {
     nullable: true,
-    description:
-      "Records that this crate describes: those that came with it, and those that it uses besides.",
+    description: "Records that came with this crate, or that it uses besides.",
   })
   describedBy?: string | null;
 }

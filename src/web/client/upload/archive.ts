@@ -1,6 +1,8 @@
 // The files that somebody brings: read from what was dropped, described, packed.
 import { strToU8, Zip, ZipDeflate, ZipPassThrough } from "fflate";
 
+import { describedFolder } from "../../../model/described-folder.js";
+
 export interface Item {
   path: string;
   file: File;
@@ -36,22 +38,32 @@ export async function dropped(transfer: DataTransfer): Promise<Item[]> {
   return items;
 }
 
-/** Paths below the one folder that holds everything, without files that systems leave behind. */
-export function relative(items: Item[]): Item[] {
+/** What was brought, with paths below the one folder that holds everything. */
+export interface Brought {
+  items: Item[];
+  /** Name of that folder; empty where there is none. */
+  folder: string;
+}
+
+/** Leaves out the files that systems leave behind. */
+export function relative(items: Item[]): Brought {
   const kept = items.filter(
     ({ path }) => !/(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini|__MACOSX\/.*)$/.test(path),
   );
   const first = kept[0]?.path.split("/", 1)[0];
   const isBelow = kept.every(({ path }) => path.startsWith(`${first}/`));
-  return isBelow
-    ? kept.map(({ path, file }) => ({ path: path.slice(first!.length + 1), file }))
-    : kept;
+  return isBelow && first !== undefined
+    ? {
+        items: kept.map(({ path, file }) => ({ path: path.slice(first.length + 1), file })),
+        folder: first,
+      }
+    : { items: kept, folder: "" };
 }
 
 /** One archive of the files, made piece by piece: the page stays usable. */
 export async function zipped(
   items: readonly Item[],
-  progress: (done: number) => void,
+  progress: (bytes: number, files: number) => void,
 ): Promise<Blob> {
   const chunks: BlobPart[] = [];
   let fail: (error: Error) => void;
@@ -60,7 +72,7 @@ export async function zipped(
     if (error) fail(error);
     else chunks.push(chunk);
   });
-  let done = 0;
+  let [bytes, files] = [0, 0];
   const write = async (): Promise<void> => {
     for (const { path, file } of items) {
       const entry = COMPRESSED.test(path)
@@ -72,9 +84,10 @@ export async function zipped(
         const { done: isEnd, value } = await reader.read();
         if (isEnd) break;
         entry.push(value);
-        progress((done += value.length));
+        progress((bytes += value.length), files);
       }
       entry.push(new Uint8Array(0), true);
+      progress(bytes, ++files);
     }
     archive.end();
   };
@@ -82,36 +95,17 @@ export async function zipped(
   return new Blob(chunks, { type: "application/zip" });
 }
 
-/** RO-Crate 1.1 metadata for files that have none. */
+/** RO-Crate metadata for files that have none. */
 export function metadataOf(items: readonly Item[], fields: Readonly<Record<string, string>>): File {
   const words = fields["keywords"]!.split(",").map((word) => word.trim());
-  const metadata = JSON.stringify({
-    "@context": "https://w3id.org/ro/crate/1.1/context",
-    "@graph": [
-      {
-        "@id": METADATA,
-        "@type": "CreativeWork",
-        about: { "@id": "./" },
-        conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" },
-      },
-      {
-        "@id": "./",
-        "@type": "Dataset",
-        name: fields["name"],
-        description: fields["description"],
-        license: { "@id": fields["licence"] },
-        keywords: words.filter((word) => word !== ""),
-        datePublished: new Date().toISOString().slice(0, 10),
-        hasPart: items.map(({ path }) => ({ "@id": encodeURI(path) })),
-      },
-      ...items.map(({ path, file }) => ({
-        "@id": encodeURI(path),
-        "@type": "File",
-        name: path.split("/").at(-1),
-        contentSize: String(file.size),
-        ...(file.type === "" ? {} : { encodingFormat: file.type }),
-      })),
-    ],
-  });
-  return new File([strToU8(metadata)], METADATA);
+  const metadata = describedFolder(
+    items.map(({ path, file }) => ({ path, size: file.size, mediaType: file.type })),
+    {
+      name: fields["name"]!,
+      description: fields["description"]!,
+      licence: fields["licence"]!,
+      keywords: words.filter((word) => word !== ""),
+    },
+  );
+  return new File([strToU8(JSON.stringify(metadata))], METADATA);
 }

@@ -28,6 +28,9 @@ export interface Plan {
   warned: Finding[];
   conflicting: (Finding & { identifier: string; entity: string })[];
   changes: Changes | null;
+  /** The first of those that get an identifier, and of those that bring one. */
+  minted: PlannedRecord[];
+  kept: PlannedRecord[];
 }
 
 /** Records of each list, and entries of each value, that are shown. */
@@ -59,7 +62,7 @@ export function PlanView({ plan, size, onUpload, onEmptyLinked }: PlanViewProps)
           {counts.known > 0 && `, ${counted(counts.known, "record")} that you have already`}.
         </p>
       )}
-      {changes && <ChangesView changes={changes} />}
+      {changes ? <ChangesView changes={changes} /> : <Created plan={plan} />}
       <Findings title="What has to be corrected" findings={refused} level={3} open />
       <Findings
         title="Linked crates that would lose every statement"
@@ -100,6 +103,44 @@ export function PlanView({ plan, size, onUpload, onEmptyLinked }: PlanViewProps)
   );
 }
 
+/** What a new crate would create, by kind and name. */
+function Created({ plan: { records, minted, kept } }: { plan: Plan }) {
+  const all = [...minted, ...kept];
+  return (
+    <>
+      {records.map(({ kind, count }) => {
+        const listed = all.filter((record) => record.kind === kind).slice(0, RECORDS);
+        return (
+          <details class="more">
+            <summary>
+              {kindText(kind, count !== 1)} to create ({countText(count)})
+            </summary>
+            <ul>
+              {listed.map((record) => (
+                <li>
+                  <bdi>{entityName(record)}</bdi>
+                </li>
+              ))}
+            </ul>
+            <MoreOf count={count - listed.length} />
+          </details>
+        );
+      })}
+    </>
+  );
+}
+
+/** What the author calls it: the path of a file, or the last part of an identifier. */
+function entityName({ entity, identifier }: PlannedRecord): string {
+  if (entity === undefined) return identifier;
+  if (entity === "./") return "the crate itself";
+  try {
+    return decodeURI(entity.replace(/^\.\//, ""));
+  } catch {
+    return entity;
+  }
+}
+
 /** What an update would do to the crate, folded by record. */
 function ChangesView({ changes }: { changes: Changes }) {
   const { counts, created, changed, removed, revived } = changes;
@@ -127,9 +168,9 @@ function ChangesView({ changes }: { changes: Changes }) {
                 {title} ({countText(count)})
               </summary>
               <ul>
-                {records.slice(0, RECORDS).map(({ identifier, kind, entity }) => (
+                {records.slice(0, RECORDS).map((record) => (
                   <li>
-                    {kindName(kind, 1)}: <bdi>{entity ?? identifier}</bdi>
+                    {kindName(record.kind, 1)}: <bdi>{entityName(record)}</bdi>
                   </li>
                 ))}
               </ul>

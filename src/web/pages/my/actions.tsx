@@ -23,7 +23,7 @@ import type { Page, PageRequest } from "../../page.js";
 import { recordPath } from "../../paths.js";
 import { problemOf } from "../../problems.js";
 import { RecordLink } from "../../record-components.js";
-import { counted, countText, shortened } from "../../words.js";
+import { counted, countText, dateText, shortened, tomorrow } from "../../words.js";
 import { pageOf } from "./frame.js";
 import { arkIn, personCalled } from "./people.js";
 import type { Chosen, Row, TakenBack } from "./rows.js";
@@ -63,8 +63,6 @@ export interface Action {
 const textOf = (form: URLSearchParams, name: string): string | null =>
   form.get(name)?.trim() || null;
 
-const today = (): string => new Date().toISOString().slice(0, 10);
-
 async function setStatus(
   { ask }: PageRequest,
   ids: string[],
@@ -92,9 +90,10 @@ const EMBARGO: Action = {
       label="Until"
       name="until"
       type="date"
+      min={tomorrow()}
       value={form.get("until") ?? ""}
       required
-      help={`A day after ${today()}. The records are published when it begins.`}
+      help={`${dateText(tomorrow())} or later. The records are published when that day begins, UTC.`}
     />
   ),
   run(request, ids) {

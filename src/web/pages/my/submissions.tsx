@@ -33,14 +33,18 @@ interface SubmissionActions {
   otherwise: ComponentChildren;
 }
 
+/** Who submitted it is known to administrators. */
+type Row = SubmissionRowFragment & { submittedBy?: { id: string; name: string | null } | null };
+
 /** @param actions a form cancels one that has not ended, and retries one that failed; absent: none */
 export function Submissions({
   rows,
   actions,
 }: {
-  rows: readonly SubmissionRowFragment[];
+  rows: readonly Row[];
   actions?: SubmissionActions | undefined;
 }) {
+  const isOfAll = rows.some((row) => row.submittedBy);
   const acting = rows.some((row) => !row.success) ? actions : undefined;
   return (
     <div class="scroll">
@@ -49,6 +53,7 @@ export function Submissions({
           <tr>
             <th scope="col">Began</th>
             <th scope="col">What</th>
+            {isOfAll && <th scope="col">By</th>}
             <th scope="col">State</th>
             <th scope="col">Result</th>
             {acting && <th scope="col">Action</th>}
@@ -63,6 +68,11 @@ export function Submissions({
                   <When at={row.timeStarted} minute />
                 </td>
                 <td data-label="What">{href === null ? text : <a href={href}>{text}</a>}</td>
+                {isOfAll && (
+                  <td data-label="By">
+                    {row.submittedBy && <RecordLink record={row.submittedBy} />}
+                  </td>
+                )}
                 <td data-label="State">
                   {row.success ? "arrived" : row.completed ? "failed" : (row.stage ?? "waiting")}
                 </td>

@@ -1,16 +1,16 @@
 import { ServiceError } from "../../../errors.js";
-import { Empty, Notice, Section, When } from "../../components.js";
+import { Empty, Notice, Section } from "../../components.js";
 import { KindLabel, RecordLink } from "../../record-components.js";
 import {
   type CratePartsFragment,
   type RecordPageQuery,
-  ScorePageDocument,
   ShapePageDocument,
   type ShapePageQuery,
 } from "../../documents.js";
 import { nameText } from "../../../model/labels.js";
 import { kindOf } from "../../format.js";
 import { counted, countText, kindText, labelOf, shortened } from "../../words.js";
+import { ownValue } from "../../../own.js";
 import type { Page, PageRequest, Route } from "../../page.js";
 import { pathOf, recordPath, withQuery } from "../../paths.js";
 import { Back } from "./related.js";
@@ -59,91 +59,6 @@ export function Contents({ id, counts, contents }: ContentsProps) {
         </>
       )}
     </Section>
-  );
-}
-
-const STATES = {
-  MET: "● met",
-  PARTLY: "◐ partly",
-  NOT_MET: "○ not met",
-  NOT_APPLICABLE: "– does not apply",
-} as const;
-
-interface ScorecardProps {
-  id: string;
-  score: CratePartsFragment["score"];
-  history: CratePartsFragment["scoreHistory"];
-}
-
-/** How ready the crate is for AI: each criterion with its state, what was found and what to add. */
-export function Scorecard({ id, score, history }: ScorecardProps) {
-  if (!score)
-    return (
-      <Section id="score" title="AI-readiness">
-        <p>
-          The current version has no score yet.{" "}
-          <a href={recordPath(id, "score")}>Compute how ready it is for AI</a>
-        </p>
-      </Section>
-    );
-  const { met, partly, total } = score.totals;
-  return (
-    <Section id="score" title="AI-readiness" count={`${met} of ${total} met, ${partly} partly`}>
-      <div class="scroll" tabIndex={0} role="region" aria-label="AI-readiness">
-        <table class="wide stack scores">
-          <tbody>
-            {score.categories.flatMap(({ name: category, criteria }) =>
-              criteria.map(({ name, status, details, fix }) => (
-                <tr>
-                  <th scope="row">
-                    {labelOf(name)}
-                    <br />
-                    <small class="quiet">{labelOf(category)}</small>
-                  </th>
-                  <td>{STATES[status]}</td>
-                  <td dir="auto">
-                    {shortened(details ?? "", 400)}
-                    {fix && <p>{shortened(fix, 400)}</p>}
-                  </td>
-                </tr>
-              )),
-            )}
-          </tbody>
-        </table>
-      </div>
-      {history.length > 1 && <Earlier history={history} />}
-    </Section>
-  );
-}
-
-/** How the score has changed with the crate. */
-function Earlier({ history }: Pick<ScorecardProps, "history">) {
-  return (
-    <details class="more">
-      <summary>{counted(history.length, "score")} since the crate was registered</summary>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Met</th>
-            <th scope="col">Partly</th>
-            <th scope="col">Of</th>
-          </tr>
-        </thead>
-        <tbody>
-          {history.map((point) => (
-            <tr>
-              <td>
-                <When at={point.computedAt} minute />
-              </td>
-              <td class="number">{point.met}</td>
-              <td class="number">{point.partly}</td>
-              <td class="number">{point.total}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </details>
   );
 }
 
@@ -303,6 +218,24 @@ async function validationPage({ ask, params }: PageRequest): Promise<Page> {
   };
 }
 
+/** What a constraint of a shape asks, in words. */
+const FAULTS: Readonly<Record<string, string>> = {
+  MinCountConstraintComponent: "It is missing.",
+  MaxCountConstraintComponent: "It is stated more than once.",
+  DatatypeConstraintComponent: "It is of another type than this field takes.",
+  NodeKindConstraintComponent: "It does not lead to a record or an address.",
+  ClassConstraintComponent: "It leads to a record of another kind.",
+  PatternConstraintComponent: "It has another form than this field asks for.",
+  MinLengthConstraintComponent: "It is too short.",
+  MaxLengthConstraintComponent: "It is too long.",
+  HasValueConstraintComponent: "It lacks the value that this field must have.",
+  InConstraintComponent: "It is none of the values that this field may have.",
+};
+
+/** What the model says of the field, behind the message of the engine. */
+const aboutField = (message: string): string | undefined =>
+  / \([^:()]+: (.+)\)$/.exec(message)?.[1];
+
 function Found({ title, results }: { title: string; results: readonly ShapeResult[] }) {
   if (results.length === 0) return null;
   return (
@@ -317,7 +250,7 @@ function Found({ title, results }: { title: string; results: readonly ShapeResul
             </tr>
           </thead>
           <tbody>
-            {results.map(({ node, kind, path, message, value }) => (
+            {results.map(({ node, kind, path, message, value, constraint }) => (
               <tr>
                 <td>
                   <RecordLink record={{ id: node, name: nameText({ id: node }) }} />
@@ -326,7 +259,11 @@ function Found({ title, results }: { title: string; results: readonly ShapeResul
                 </td>
                 <td>{path !== null && labelOf(path)}</td>
                 <td dir="auto">
-                  {shortened(message, 400)}
+                  {ownValue(FAULTS, constraint)}{" "}
+                  {shortened(
+                    aboutField(message) ?? (Object.hasOwn(FAULTS, constraint) ? "" : message),
+                    400,
+                  )}
                   {value !== null && (
                     <p class="quiet">
                       It is <bdi>{shortened(value, 120)}</bdi>
@@ -342,28 +279,8 @@ function Found({ title, results }: { title: string; results: readonly ShapeResul
   );
 }
 
-/** The scorecard on a page of its own, with the scores of earlier revisions. */
-async function scorePage({ ask, params }: PageRequest): Promise<Page> {
-  const id = params["ark"]!;
-  const { roCrate, aiReadyScore } = await ask(ScorePageDocument, { id });
-  if (!roCrate) throw new ServiceError("NOT_FOUND", `No crate is stored under ${id}.`);
-  const name = nameText(roCrate);
-  return {
-    title: `AI-readiness of ${shortened(name, 120)}`,
-    section: "browse",
-    body: (
-      <>
-        <Back record={roCrate} />
-        <h1>AI-readiness</h1>
-        <Scorecard id={roCrate.id} score={aiReadyScore} history={roCrate.scoreHistory} />
-      </>
-    ),
-  };
-}
-
 export const crateRoutes: readonly Route[] = [
   { path: "/validation/*ark", get: validationPage },
-  { path: "/score/*ark", get: scorePage },
   {
     path: "/rocrate/ai-ready-score/*ark",
     get: async ({ params }) => ({ redirect: recordPath(params["ark"]!, "score") }),

@@ -45,7 +45,8 @@ import { feedLink, linkPicture, recordPath, withQuery } from "../../paths.js";
 import { DoneNotice, OwnerActions, PublishButton } from "./owner.js";
 import { OriginLine, OriginSentence } from "./origin.js";
 import { Access, People, type Stored, WhoReads } from "./access.js";
-import { Contents, Datasheet, hasDatasheet, OwnPage, Scorecard, Subcrates } from "./crate.js";
+import { Contents, Datasheet, hasDatasheet, OwnPage, Subcrates } from "./crate.js";
+import { Scorecard } from "./score.js";
 import { Cite, Details, headData, Metadata, type Names, withUrls } from "./details.js";
 import { type FileOf, Files, FolderSection, Preview } from "./files.js";
 import { type Profiled, ProfileSections, readProfiles } from "./profile.js";
@@ -323,7 +324,12 @@ function CrateChecks({
 }) {
   return (
     <>
-      <Scorecard id={record.id} score={crate.score} history={crate.scoreHistory} />
+      <Scorecard
+        id={record.id}
+        score={crate.score}
+        history={crate.scoreHistory}
+        mayChange={record.mayChange}
+      />
       <Section id="validation" title="Validation">
         <p>
           <a href={recordPath(record.id, "validation")}>Check the crate</a> and everything that it

@@ -1,0 +1,364 @@
+/** How ready a crate is for AI: groups of criteria with a meter, and what is fixed with least effort. */
+import { ServiceError, ValidationError } from "../../../errors.js";
+import { nameText } from "../../../model/labels.js";
+import { Field, Form, Notice, Section, When } from "../../components.js";
+import {
+  ChangeRecordDocument,
+  type CratePartsFragment,
+  ScorePageDocument,
+  type ScorePageQuery,
+} from "../../documents.js";
+import { LICENCES } from "../../licences.js";
+import type { Page, PageRequest, Redirect, Route } from "../../page.js";
+import { recordPath, withQuery } from "../../paths.js";
+import { problemOf } from "../../problems.js";
+import { counted, labelOf, shortened } from "../../words.js";
+import { Back } from "./related.js";
+
+type Score = NonNullable<CratePartsFragment["score"]>;
+type Category = Score["categories"][number];
+type Criterion = Category["criteria"][number];
+
+const STATES = {
+  MET: "● met",
+  PARTLY: "◐ partly",
+  NOT_MET: "○ not met",
+  NOT_APPLICABLE: "– does not apply",
+} as const;
+
+/** What a member of the crate answers: a fix of a criterion that names the member is one field. */
+interface Question {
+  term: string;
+  label: string;
+  help?: string;
+  /** Lines of the field; absent: one. */
+  lines?: number;
+  options?: readonly (readonly [string, string])[];
+}
+
+const QUESTIONS: readonly Question[] = [
+  { term: "license", label: "Licence", options: [["", "Choose one"], ...LICENCES] },
+  { term: "keywords", label: "Keywords", lines: 3, help: "One per line." },
+  { term: "description", label: "Description", lines: 4 },
+  { term: "rai:dataUseCases", label: "What are the data good for?", lines: 2 },
+  { term: "rai:dataLimitations", label: "What are they not good for?", lines: 2 },
+  { term: "rai:dataCollection", label: "How were they collected?", lines: 2 },
+  { term: "rai:dataBiases", label: "Which biases are known?", lines: 2 },
+  {
+    term: "rai:dataCollectionMissingData",
+    label: "Which data are missing, and why?",
+    lines: 2,
+  },
+  {
+    term: "rai:personalSensitiveInformation",
+    label: "Which personal or sensitive information is in them?",
+    lines: 2,
+  },
+  {
+    term: "humanSubjectResearch",
+    label: "Is it research on human subjects?",
+    help: "Write “No” where there are none.",
+  },
+  { term: "ethicalReview", label: "Who reviewed the ethics, and when?" },
+  { term: "dataGovernanceCommittee", label: "Who decides about the use of the data?" },
+  {
+    term: "confidentialityLevel",
+    label: "How confidential are they?",
+    help: "For example: unrestricted.",
+  },
+  { term: "rai:dataReleaseMaintenancePlan", label: "How are they maintained?", lines: 2 },
+  {
+    term: "publisher",
+    label: "Who publishes them?",
+    help: "A name, or better the address at ROR: https://ror.org/…",
+  },
+];
+
+const questionsOf = ({ fix }: Criterion): Question[] =>
+  QUESTIONS.filter(({ term }) => new RegExp(`(?:^|\\s)${term}\\b`).test(fix ?? ""));
+
+const isOpen = ({ status }: Criterion): boolean => status === "NOT_MET" || status === "PARTLY";
+
+interface ScorecardProps {
+  id: string;
+  score: CratePartsFragment["score"];
+  history: CratePartsFragment["scoreHistory"];
+  /** Whether the reader may fix what is missing. */
+  mayChange: boolean;
+}
+
+/** How ready the crate is for AI, by groups; each unfolds to its criteria. */
+export function Scorecard({ id, score, history, mayChange }: ScorecardProps) {
+  if (!score)
+    return (
+      <Section id="score" title="AI-readiness">
+        <p>
+          The current version has no score yet.{" "}
+          <a href={recordPath(id, "score")}>Compute how ready it is for AI</a>
+        </p>
+      </Section>
+    );
+  const { met, partly, total } = score.totals;
+  const hasFixes = mayChange && score.categories.some(({ criteria }) => criteria.some(isOpen));
+  return (
+    <Section id="score" title="AI-readiness" count={`${met} of ${total} met, ${partly} partly`}>
+      {hasFixes && (
+        <p>
+          <a href={`${recordPath(id, "score")}#fix`}>Fix this first</a>: what takes least effort.
+        </p>
+      )}
+      <div class="score-groups">
+        {score.categories.map((category) => (
+          <Group category={category} />
+        ))}
+      </div>
+      {history.length > 1 && <Earlier history={history} />}
+    </Section>
+  );
+}
+
+function Group({ category: { name, criteria } }: { category: Category }) {
+  const counts = criteria.filter(({ status }) => status !== "NOT_APPLICABLE");
+  const met = counts.filter(({ status }) => status === "MET").length;
+  const partly = counts.filter(({ status }) => status === "PARTLY").length;
+  return (
+    <details class="more">
+      <summary>
+        <span class="group-name">{labelOf(name)}</span>{" "}
+        <meter
+          min={0}
+          max={Math.max(1, counts.length)}
+          value={met + partly / 2}
+          aria-label={`${labelOf(name)}: ${met} of ${counts.length} met`}
+        />{" "}
+        <span class="quiet">
+          {met} of {counts.length}
+        </span>
+      </summary>
+      <dl class="facts">
+        {criteria.map((criterion) => (
+          <div>
+            <dt>
+              {labelOf(criterion.name)} <small>{STATES[criterion.status]}</small>
+            </dt>
+            <dd dir="auto">
+              <CriterionText criterion={criterion} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+/** What was found; where questions are open, these instead of the names of members. */
+function CriterionText({ criterion }: { criterion: Criterion }) {
+  const { details, fix } = criterion;
+  const questions = isOpen(criterion) ? questionsOf(criterion) : [];
+  if (questions.length > 0)
+    return <>Not answered: {questions.map(({ label }) => label).join(" ")}</>;
+  return (
+    <>
+      {shortened(details ?? "", 400)}
+      {fix && <p class="quiet">{shortened(fix, 400)}</p>}
+    </>
+  );
+}
+
+/** How the score has changed with the crate. */
+function Earlier({ history }: Pick<ScorecardProps, "history">) {
+  return (
+    <details class="more">
+      <summary>{counted(history.length, "score")} since the crate was registered</summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">Met</th>
+            <th scope="col">Partly</th>
+            <th scope="col">Of</th>
+          </tr>
+        </thead>
+        <tbody>
+          {history.map((point) => (
+            <tr>
+              <td>
+                <When at={point.computedAt} minute />
+              </td>
+              <td class="number">{point.met}</td>
+              <td class="number">{point.partly}</td>
+              <td class="number">{point.total}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
+type Crate = NonNullable<ScorePageQuery["roCrate"]>;
+
+/** What one field or one click fixes, before what needs another upload. */
+function Fixes({
+  crate,
+  categories,
+  request,
+}: {
+  crate: Crate;
+  categories: readonly Category[];
+  request: PageRequest;
+}) {
+  const { csrf, form } = request;
+  const open = categories.flatMap(({ criteria }) => criteria).filter(isOpen);
+  const asked = QUESTIONS.map((question) => ({
+    ...question,
+    helps: open.filter((criterion) => questionsOf(criterion).includes(question)),
+  })).filter(({ helps }) => helps.length > 0);
+  const clicks = open.flatMap(({ name, fix }): [string, string][] => {
+    if (name === "persistent") return [["Reserve a DOI", recordPath(crate.id, "reserve")]];
+    return fix?.includes("ublish the crate")
+      ? [["Publish the crate", withQuery("/my/records/publish", { id: crate.id })]]
+      : [];
+  });
+  const uploads = open.filter(
+    (criterion) => questionsOf(criterion).length === 0 && criterion.name !== "persistent",
+  );
+  if (open.length === 0) return null;
+  return (
+    <Section id="fix" title="Fix this first">
+      {asked.length > 0 && (
+        <Form csrf={csrf} data-keep={`score of ${crate.id}`}>
+          <h3>By a sentence</h3>
+          <p>What you leave empty stays open.</p>
+          <input type="hidden" name="revision" value={crate.revision ?? ""} />
+          {asked.map(({ term, label, help, lines, options, helps }) => (
+            <Field
+              label={label}
+              name={term}
+              value={form.get(term) ?? ""}
+              {...(lines === undefined ? {} : { lines })}
+              {...(options === undefined ? {} : { options })}
+              help={[
+                help,
+                `For: ${helps.map(({ name }) => labelOf(name).toLowerCase()).join(", ")}.`,
+              ]
+                .filter(Boolean)
+                .join(" ")}
+            />
+          ))}
+          <button>Save the answers</button>
+        </Form>
+      )}
+      {clicks.length > 0 && (
+        <>
+          <h3>By a click</h3>
+          <p class="actions">
+            {clicks.map(([text, href]) => (
+              <a class="button secondary" href={href}>
+                {text}
+              </a>
+            ))}
+          </p>
+        </>
+      )}
+      {uploads.length > 0 && (
+        <>
+          <h3>
+            With the <a href={withQuery("/upload", { crate: crate.id })}>next upload</a>
+          </h3>
+          <ul>
+            {uploads.map(({ name, fix }) => (
+              <li>
+                <strong>{labelOf(name)}.</strong> {shortened(fix ?? "", 400)}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Section>
+  );
+}
+
+/** The scorecard on a page of its own, with what to fix for those who may. */
+async function scorePage(request: PageRequest, problem?: string): Promise<Page> {
+  const { ask, params, query } = request;
+  const id = params["ark"]!;
+  const { roCrate, aiReadyScore } = await ask(ScorePageDocument, { id });
+  if (!roCrate) throw new ServiceError("NOT_FOUND", `No crate is stored under ${id}.`);
+  const name = nameText(roCrate);
+  const answered = Number(query.get("answered"));
+  return {
+    status: problem === undefined ? 200 : 422,
+    title: `AI-readiness of ${shortened(name, 120)}`,
+    section: "browse",
+    body: (
+      <>
+        <Back record={roCrate} />
+        <h1>AI-readiness</h1>
+        {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+        {answered > 0 && (
+          <Notice tone="success">{counted(answered, "answer was", "answers were")} saved.</Notice>
+        )}
+        <Scorecard
+          id={roCrate.id}
+          score={aiReadyScore}
+          history={roCrate.scoreHistory}
+          mayChange={false}
+        />
+        {roCrate.mayChange && aiReadyScore && (
+          <Fixes crate={roCrate} categories={aiReadyScore.categories} request={request} />
+        )}
+      </>
+    ),
+  };
+}
+
+/** Members of the context of every crate; the context of a crate need not explain the others. */
+const PLAIN: ReadonlySet<string> = new Set(["license", "keywords", "description", "publisher"]);
+
+/** The member that an answer is written as: a whole IRI needs no context that explains it. */
+const memberOf = ({ term }: Question): string =>
+  PLAIN.has(term)
+    ? term
+    : term.startsWith("rai:")
+      ? `http://mlcommons.org/croissant/RAI/${term.slice("rai:".length)}`
+      : `https://w3id.org/EVI#${term}`;
+
+/** The value of an answer as documents have it. */
+function valueOf({ term, lines }: Question, text: string): unknown {
+  if (term === "keywords") return text.split(/\s*[\n,]\s*/).filter((word) => word !== "");
+  if (lines === undefined && /^https?:\/\/\S+$/.test(text) && term === "publisher")
+    return { "@id": text };
+  return text;
+}
+
+/** Writes the answers into the crate. */
+async function answer(request: PageRequest): Promise<Page | Redirect> {
+  const { ask, form, params } = request;
+  const id = params["ark"]!;
+  const patch: Record<string, unknown> = {};
+  for (const question of QUESTIONS) {
+    const text = form.get(question.term)?.trim() ?? "";
+    if (text !== "") patch[memberOf(question)] = valueOf(question, text);
+  }
+  const answered = Object.keys(patch).length;
+  if (answered === 0) return scorePage(request, "Answer at least one question.");
+  try {
+    const expectedRevision = Number(form.get("revision")) || null;
+    await ask(ChangeRecordDocument, { input: { id, patch, expectedRevision } });
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "REVISION_MISMATCH")
+      return scorePage(
+        request,
+        "Somebody changed the crate meanwhile. Your answers are below: look at what is still open, and save them again.",
+      );
+    if (!(error instanceof ServiceError || error instanceof ValidationError)) throw error;
+    const { form: sentence, fields } = problemOf(error);
+    return scorePage(request, [sentence, ...Object.values(fields)].filter(Boolean).join(" "));
+  }
+  return { redirect: withQuery(recordPath(id, "score"), { answered: String(answered) }) };
+}
+
+export const scoreRoutes: readonly Route[] = [
+  { path: "/score/*ark", get: (request) => scorePage(request), post: answer },
+];
