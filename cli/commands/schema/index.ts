@@ -162,7 +162,8 @@ function addValidate(schema: ToolCommand): void {
     )
     .requiredOption(
       "--schema <file-or-ark>",
-      "schema file, Data Package or CSVW metadata (all tables that it names), or the ARK of a packaged schema",
+      "schema file, Data Package, CSVW metadata or data contract (all tables that it names), or the ARK " +
+        "of a packaged schema",
     )
     .addOption(
       new Option("--format <format>", "how errors are written")
@@ -296,11 +297,13 @@ function addMaking(schema: ToolCommand): void {
 function addExchange(schema: ToolCommand): void {
   schema
     .command("export")
-    .description("write a schema as CSVW metadata or as a Frictionless Table Schema")
+    .description(
+      "write a schema as CSVW metadata, a Frictionless Table Schema, or a data contract (ODCS 3.1)",
+    )
     .argument("<schema>", "schema file, or the ARK of a packaged schema")
     .addOption(
       new Option("--to <format>", "the format")
-        .choices(["csvw", "frictionless"])
+        .choices(["csvw", "frictionless", "odcs"])
         .makeOptionMandatory(),
     )
     .addOption(
@@ -309,7 +312,7 @@ function addExchange(schema: ToolCommand): void {
         "number of columns of the data, required for an array that extends to the end of the row",
       ).argParser(positiveValue),
     )
-    .option("--url <url>", "address of the data in CSVW metadata", "data.csv")
+    .option("--url <url>", "the data, in CSVW metadata and data contracts", "data.csv")
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
     .example(
@@ -318,11 +321,13 @@ function addExchange(schema: ToolCommand): void {
     .action(async (file, options) => (await import("./exchange.js")).exportSchema(file, options));
   schema
     .command("import")
-    .description("write a schema from CSVW metadata or from a Frictionless Table Schema")
+    .description(
+      "write a schema from CSVW metadata, a Frictionless Table Schema, or a data contract (ODCS 3)",
+    )
     .argument("<file>", "the description of the table in the other format")
     .addOption(
       new Option("--from <format>", "the format")
-        .choices(["csvw", "frictionless"])
+        .choices(["csvw", "frictionless", "odcs"])
         .makeOptionMandatory(),
     )
     .option("--strict", "refuse a file with elements that have no counterpart here")

@@ -7,6 +7,7 @@ import {
   type Json,
 } from "../../../src/tabular/interchange/exchange.js";
 import { fromFrictionless } from "../../../src/tabular/interchange/frictionless.js";
+import { fromOdcs, isOdcs, parseOdcs } from "../../../src/tabular/interchange/odcs.js";
 import { parseExactJson } from "../../../src/tabular/schema/exact-json.js";
 import { readSchema, type TableSchema } from "../../../src/tabular/schema/table-schema.js";
 import { readKeyValues } from "../../../src/tabular/validate.js";
@@ -75,16 +76,20 @@ export async function describedTables(
       findings,
     };
   }
-  const given = new Set(files.map((file) => basename(file)));
-  const tables = files.length === 0 ? all : all.filter(({ file }) => given.has(basename(file)));
-  const unknown = files.find(
-    (file) => !all.some((table) => basename(table.file) === basename(file)),
-  );
+  const byFile = new Set(all.map((table) => basename(table.file)));
+  // By the name of its file, else by that of the table, with any ending.
+  const isOf = (table: DescribedTable, file: string): boolean =>
+    byFile.has(basename(file))
+      ? basename(table.file) === basename(file)
+      : table.name === basename(file).replace(/\..*$/, "");
+  const tables =
+    files.length === 0 ? all : all.filter((table) => files.some((file) => isOf(table, file)));
+  const unknown = files.find((file) => !all.some((table) => isOf(table, file)));
   if (unknown !== undefined)
     throw new Failure(`${path}: it describes no table ${basename(unknown)}`);
   const chosen = tables.map((table) => ({
     ...table,
-    file: files.find((file) => basename(file) === basename(table.file)) ?? table.file,
+    file: files.find((file) => isOf(table, file)) ?? table.file,
   }));
   return {
     tables: chosen,
@@ -100,10 +105,10 @@ export const isPackage = async (path: string): Promise<boolean> =>
 async function packageDocument(path: string): Promise<Json | undefined> {
   if (!(await canReread(path))) return undefined;
   try {
-    const document = parseExactJson(
-      (await readDocumentFile(path)).toString().replace(/^\uFEFF/, ""),
-    );
-    return isJsonObject(document) && (isDataPackage(document) || isCsvw(document))
+    const text = (await readDocumentFile(path)).toString().replace(/^\uFEFF/, "");
+    const document = /^kind\s*:/m.test(text) ? parseOdcs(text) : parseExactJson(text);
+    return isJsonObject(document) &&
+      (isDataPackage(document) || isCsvw(document) || isOdcs(document))
       ? document
       : undefined;
   } catch {
@@ -122,14 +127,24 @@ async function packageTables(
 ): Promise<DescribedTable[] | undefined> {
   const document = await packageDocument(path);
   if (!document) return undefined;
-  return inFile(path, async () =>
-    isDataPackage(document)
+  return inFile(path, async () => {
+    if (isOdcs(document)) return contractTables(path, document, note);
+    return isDataPackage(document)
       ? (document["resources"] as unknown[])
           .filter(isJsonObject)
           .flatMap((resource) => resourceTables(path, resource, note))
-      : csvwTables(path, document, note),
-  );
+      : csvwTables(path, document, note);
+  });
 }
+
+const contractTables = (
+  path: string,
+  document: Json,
+  note: (sentence: string) => void,
+): DescribedTable[] =>
+  fromOdcs(document, note).map(({ name, file, table }) =>
+    described(path, name, file ?? `${name}.csv`, table),
+  );
 
 function resourceTables(
   path: string,
