@@ -33,6 +33,13 @@ export class ColumnGuess {
     if (this.#boolean) this.#boolean = !quote && readBoolean(row.bytes, start, end) !== undefined;
   }
 
+  /** Counts cells that are not there. */
+  addEmpty(count: number): void {
+    if (count === 0) return;
+    this.cells += count;
+    this.missing.set("", (this.missing.get("") ?? 0) + count);
+  }
+
   /** Cells that may have no value. */
   get gaps(): number {
     return [...this.missing.values()].reduce((sum, count) => sum + count, 0);

@@ -52,7 +52,8 @@ function assertSeparated(head: Buffer): void {
   }
   throw new TabularError(
     "DATA",
-    "it is JSON, not a table of separated text: convert it to CSV or Parquet, or name the separator",
+    "it is JSON, not a table of separated text: write each row on a line of its own (JSON Lines), or " +
+      "name the separator",
   );
 }
 
@@ -120,11 +121,28 @@ function titleLines(rows: readonly SampleRow[], header: boolean | undefined): nu
   return top && detectHeader(below.map(({ cells }) => cells)) ? top.line - 1 : 0;
 }
 
+/** Finds the header of rows that are no text, and the rows above it. */
+export function detectRows(
+  rows: readonly SampleRow[],
+  given: { header?: boolean | undefined; skipRows?: number | undefined },
+): { header: boolean; skipRows: number } {
+  // In a sheet, cells at the end of a row that are empty are not there.
+  const width = rows.reduce((most, { cells }) => Math.max(most, cells.length), 0);
+  const top = rows.findIndex(({ cells }) => cells.length === width);
+  const filled = rows.map(({ cells, line }, at) => ({
+    line,
+    cells: at < top ? cells : Array.from({ length: width }, (_, column) => cells[column] ?? ""),
+  }));
+  const skipRows = given.skipRows ?? titleLines(filled, given.header);
+  const below = filled.filter(({ line }) => line > skipRows).map(({ cells }) => cells);
+  return { skipRows, header: given.header ?? detectHeader(below) };
+}
+
 const CANDIDATES = [",", "\t", ";", "|"] as const;
 /** Rows that are read to find separator and header. */
-const SAMPLE_ROWS = 200;
+export const SAMPLE_ROWS = 200;
 
-interface SampleRow {
+export interface SampleRow {
   cells: string[];
   /** Line that it begins in, from 1. */
   line: number;

@@ -1,11 +1,12 @@
 import { ColumnGuess } from "./column-guess.js";
-import { detectTable, type Head } from "./detect.js";
+import { detectRows, detectTable, type Head, SAMPLE_ROWS, type SampleRow } from "./detect.js";
 import { DEFAULT_LIMITS, type TableLimits, TabularError } from "./limits.js";
 import type { Dialect } from "./reader/dialect.js";
 import { openSource, type TextOptions } from "./reader/open-source.js";
-import { Row, RowGate, unguarded } from "./reader/row.js";
+import { Row, type RowFeed, RowGate, unguarded } from "./reader/row.js";
 import { textFeed } from "./reader/text-feed.js";
 import type { PropertyObject } from "./schema/table-schema.js";
+import type { CellTable } from "./sources/cell-table.js";
 
 /** So many number columns at the end of the rows are one vector, not properties of their own. */
 const VECTOR_COLUMNS = 16;
@@ -146,6 +147,12 @@ class Widths {
     else this.#found.set(count, { times: 1, row: number, line });
   }
 
+  /** As if each row had all columns. */
+  filled(): Widths {
+    this.least = this.most;
+    return this;
+  }
+
   /**
    * One sentence where the rows have different numbers of columns, or another one than the header.
    * @param header columns of the header; 0 for none
@@ -195,6 +202,56 @@ export async function inferTable(
   const limits = { ...DEFAULT_LIMITS, ...given.limits };
   const { head, rest } = await takeHead(openSource(source, given));
   const { dialect, header } = detectTable(head, given.table ?? {}, limits);
+  const feed = textFeed(joined(head.bytes, rest), dialect, limits);
+  const { names, ...seen } = await readColumns(feed, header, limits, given.encoding);
+  return { dialect, header, ...describedTable(names, seen) };
+}
+
+/**
+ * Finds header and datatypes of a sheet or of JSON Lines, as {@link inferTable} does.
+ * @throws TabularError as a check does
+ */
+export async function inferCells(
+  table: CellTable,
+  given: { header?: boolean | undefined; skipRows?: number | undefined },
+): Promise<Omit<InferredTable, "dialect"> & { skipRows: number }> {
+  const limits = DEFAULT_LIMITS;
+  const { header, skipRows } = table.mayHaveHeader
+    ? detectRows(await sampleOf(table, given.skipRows ?? 0), given)
+    : { header: false, skipRows: 0 };
+  const { names, ...seen } = await readColumns(table.feed(limits, { skipRows }), header, limits);
+  const stated = table.names?.();
+  if (!stated || stated.length === 0) return { header, skipRows, ...describedTable(names, seen) };
+  // A member that an object does not have is a cell without a value.
+  const { guesses, widths } = seen;
+  for (const guess of guesses) guess.addEmpty(widths.rows - guess.cells);
+  return { header, skipRows, ...describedTable(stated, { ...seen, widths: widths.filled() }) };
+}
+
+async function sampleOf(table: CellTable, skipRows: number): Promise<SampleRow[]> {
+  const rows: SampleRow[] = [];
+  const row = new Row();
+  const take = (): void => {
+    if (rows.length < SAMPLE_ROWS && !row.isBlank)
+      rows.push({ cells: row.cells(), line: row.line });
+  };
+  for await (const _ of table.feed(DEFAULT_LIMITS, { skipRows })(row, take, unguarded))
+    if (rows.length >= SAMPLE_ROWS) break;
+  return rows;
+}
+
+interface SeenColumns {
+  guesses: ColumnGuess[];
+  widths: Widths;
+  found: string[];
+}
+
+async function readColumns(
+  feed: RowFeed,
+  header: boolean,
+  limits: TableLimits,
+  encoding?: string,
+): Promise<SeenColumns & { names: readonly string[] }> {
   const guesses: ColumnGuess[] = [];
   let names: readonly string[] = [];
   const widths = new Widths();
@@ -208,21 +265,21 @@ export async function inferTable(
     },
     onHeader: (header) => (names = header),
     onFinding: ({ message }) => void found.push(message),
-    encoding: given.encoding,
+    encoding,
     limits,
   });
-  const feed = textFeed(joined(head.bytes, rest), dialect, limits);
   for await (const _ of feed(row, () => gate.pass(), unguarded));
+  return { guesses, names, widths, found };
+}
+
+function describedTable(
+  names: readonly string[],
+  { guesses, widths, found }: SeenColumns,
+): DescribedColumns & { rows: number } {
   if (names.length === 0 && guesses.length === 0)
     throw new TabularError("DATA", "it is empty: there is no column to describe");
   const described = describeColumns(names, guesses, widths);
-  return {
-    dialect,
-    header,
-    rows: widths.rows,
-    ...described,
-    notes: [...found, ...described.notes],
-  };
+  return { rows: widths.rows, ...described, notes: [...found, ...described.notes] };
 }
 
 async function takeHead(

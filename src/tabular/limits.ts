@@ -6,6 +6,7 @@ interface LimitNames {
   maxColumns: string;
   patternSeconds: string;
   maxKeys: string;
+  maxPart: string;
   /** The option that states another encoding than UTF-8; none where there is no such option. */
   encoding?: string | undefined;
 }
@@ -29,6 +30,8 @@ export interface TableLimits {
   patternSeconds: number;
   /** Values of one key that are remembered, to find those that occur twice. */
   maxKeys: number;
+  /** Bytes of a part that must be in memory as a whole: the texts of a workbook, a page of Parquet. */
+  maxPart: number;
   names: LimitNames;
 }
 
@@ -45,6 +48,7 @@ export const DEFAULT_LIMITS: TableLimits = {
   maxColumns: 250_000,
   patternSeconds: 10,
   maxKeys: 5_000_000,
+  maxPart: 256 << 20,
   names: {
     maxText: "--max-text",
     maxCell: "--max-cell",
@@ -52,6 +56,7 @@ export const DEFAULT_LIMITS: TableLimits = {
     maxColumns: "--max-columns",
     patternSeconds: "--pattern-seconds",
     maxKeys: "--max-keys",
+    maxPart: "--max-part",
     encoding: "--encoding",
   },
 };

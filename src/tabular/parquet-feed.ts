@@ -1,4 +1,3 @@
-import { isUtf8 } from "node:buffer";
 import * as zlib from "node:zlib";
 import type {
   AsyncBuffer,
@@ -11,46 +10,16 @@ import type {
 import { type TableLimits, TabularError } from "./limits.js";
 import { type RowFeed, setCells } from "./reader/row.js";
 import type { TableSchema } from "./schema/table-schema.js";
-
-/** What a Parquet value would be as cells of text. */
-function cellTexts(value: unknown): string[] {
-  return Array.isArray(value) || ArrayBuffer.isView(value)
-    ? Array.from(value as ArrayLike<unknown>, cellText)
-    : [cellText(value)];
-}
-
-function cellText(value: unknown): string {
-  if (value === null || value === undefined) return "";
-  if (typeof value === "object")
-    return JSON.stringify(value, (_key, member: unknown) =>
-      typeof member === "bigint" ? member.toString() : member,
-    );
-  // oxlint-disable-next-line typescript/no-base-to-string -- objects were handled above
-  return String(value);
-}
-
-/** Milliseconds that a `Date` holds. */
-const MAX_MILLIS = 8_640_000_000_000_000n;
-
-/**
- * A time as text with all of its digits; beyond the years of `Date` the number that it is stored
- * as.
- * @param digits decimals of a second in one unit of it
- */
-function timeText(ticks: bigint, digits: 3 | 6 | 9): string {
-  const perSecond = 10n ** BigInt(digits);
-  const fraction = ((ticks % perSecond) + perSecond) % perSecond;
-  const millis = ((ticks - fraction) / perSecond) * 1000n;
-  if (millis > MAX_MILLIS || millis < -MAX_MILLIS) return String(ticks);
-  const second = new Date(Number(millis)).toISOString().slice(0, -".000Z".length);
-  return `${second}.${String(fraction).padStart(digits, "0")}Z`;
-}
-
-const DAY = 86_400_000;
-const dateText = (days: number): string =>
-  Math.abs(days) * DAY > Number(MAX_MILLIS)
-    ? String(days)
-    : new Date(days * DAY).toISOString().replace(/T.*/, "");
+import type { CellTable, TableColumn } from "./sources/cell-table.js";
+import {
+  bytesText,
+  cellText,
+  cellTexts,
+  clockText,
+  dateText,
+  decimalText,
+  timeText,
+} from "./sources/cell-text.js";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const utf8Text = (bytes: Uint8Array | undefined): string | undefined => {
@@ -101,8 +70,17 @@ const isBytes = ({ type, converted_type, logical_type }: SchemaElement): boolean
   converted_type === undefined &&
   logical_type === undefined;
 
+/** Decimals of a second in one tick of a time of day; `undefined` for other values. */
+function clockDigits({ converted_type, logical_type }: SchemaElement): 3 | 6 | 9 | undefined {
+  if (logical_type?.type === "TIME")
+    return { MILLIS: 3, MICROS: 6, NANOS: 9 }[logical_type.unit] as 3 | 6 | 9;
+  if (converted_type === "TIME_MILLIS") return 3;
+  return converted_type === "TIME_MICROS" ? 6 : undefined;
+}
+
 const isRaw = ({ element, children }: SchemaTree): boolean =>
   isDecimal(element) ||
+  clockDigits(element) !== undefined ||
   isBytes(element) ||
   // The reader decodes the bytes of a variant itself.
   (element.logical_type?.type !== "VARIANT" && children.some(isRaw));
@@ -121,7 +99,10 @@ function exactly(value: unknown, tree: SchemaTree): unknown {
           : inner;
     return value.map((item) => exactly(item, items));
   }
-  if (isBytes(element)) return bytesText(value as Uint8Array, element);
+  // Writers of long ago did not say of text that it is text.
+  if (isBytes(element)) return bytesText(value as Uint8Array, element.type === "BYTE_ARRAY");
+  const digits = clockDigits(element);
+  if (digits !== undefined) return clockText(BigInt(value as number | bigint), digits);
   if (children.length === 0)
     return decimalText(value as number | bigint | Uint8Array, element.scale ?? 0);
   const entry = element.converted_type === "MAP" ? children[0] : undefined;
@@ -133,26 +114,6 @@ function exactly(value: unknown, tree: SchemaTree): unknown {
       const child = entry ? entry.children[1] : children.find((each) => each.element.name === name);
       return [name, child ? exactly(member, child) : member];
     }),
-  );
-}
-
-/** Writers of long ago did not say of text that it is text. */
-function bytesText(bytes: Uint8Array, { type }: SchemaElement): string {
-  if (type === "BYTE_ARRAY" && isUtf8(bytes)) return Buffer.from(bytes).toString();
-  return `0x${Buffer.from(bytes).toString("hex")}`;
-}
-
-/** @param value the digits, as a number or as the bytes of a big-endian one with a sign */
-function decimalText(value: number | bigint | Uint8Array, scale: number): string {
-  const unscaled =
-    value instanceof Uint8Array
-      ? BigInt.asIntN(value.length * 8, BigInt(`0x0${Buffer.from(value).toString("hex")}`))
-      : BigInt(value);
-  const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, "0");
-  const point = digits.length - scale;
-  return (
-    (unscaled < 0n ? "-" : "") +
-    (scale === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`)
   );
 }
 
@@ -231,18 +192,21 @@ async function compressors(): Promise<
 }
 
 /** Bytes of one page, unpacked, in {@link parquetHead}: pages of writers have about one MiB. */
-const MAX_PAGE = 64 << 20;
+const SHOWN_PAGE = 64 << 20;
 /** Values of the first row group, in columns that are shown. */
 const MAX_VALUES = 5_000_000;
 
 /** The same ways, with an end: a page may claim or contain any number of bytes. */
-async function boundedCompressors(): Promise<Compressors> {
+async function boundedCompressors(most: number, limit = ""): Promise<Compressors> {
   const { snappyUncompress } = await import("hyparquet");
   const { ZSTD, LZ4, LZ4_RAW } = await compressors();
   const bounded =
     (unpack: (input: Uint8Array, most: number) => Uint8Array) =>
     (input: Uint8Array, length: number): Uint8Array => {
-      if (length > MAX_PAGE) throw new RangeError(`a page has more than ${MAX_PAGE} bytes`);
+      if (length > most)
+        throw new RangeError(
+          `a page has more than ${most} bytes${limit === "" ? "" : ` (${limit})`}`,
+        );
       return unpack(input, Math.max(1, length));
     };
   return {
@@ -293,7 +257,7 @@ export async function parquetHead(
             columns: wanted,
             rowStart: 0,
             rowEnd: Math.min(most, total, Number(metadata.row_groups[0]?.num_rows ?? 0)),
-            compressors: await boundedCompressors(),
+            compressors: await boundedCompressors(SHOWN_PAGE),
           })
         : [];
     return {
@@ -311,20 +275,11 @@ const WINDOW_VALUES = 400_000;
 /** A file that can be read from anywhere in it. */
 export type ParquetFile = AsyncBuffer;
 
-/** A column as the schema of a Parquet file states it. */
-export interface ParquetColumn {
-  readonly name: string;
-  /** Datatype of its values as text; undefined for lists and structures. */
-  readonly type: "boolean" | "integer" | "number" | "string" | undefined;
-  /** It may hold null. */
-  readonly isOptional: boolean;
-}
-
 /**
  * The columns of a Parquet file.
  * @throws TabularError `DATA`
  */
-export async function parquetColumns(file: ParquetFile): Promise<ParquetColumn[]> {
+async function parquetColumns(file: ParquetFile): Promise<TableColumn[]> {
   const parquet = await import("hyparquet");
   const metadata = await readable(() => parquet.parquetMetadataAsync(file));
   return parquet.parquetSchema(metadata).children.map(({ element, children }) => ({
@@ -334,6 +289,14 @@ export async function parquetColumns(file: ParquetFile): Promise<ParquetColumn[]
     isOptional: element.repetition_type === "OPTIONAL",
   }));
 }
+
+/** A Parquet file as a table. */
+export const parquetTable = (file: ParquetFile): CellTable => ({
+  format: "Parquet",
+  mayHaveHeader: false,
+  columns: () => parquetColumns(file),
+  feed: (limits, { schema }) => parquetFeed(file, schema, limits),
+});
 
 /** Types whose values are whole numbers, where nothing else is stated about them. */
 const INTEGER = /^(?:U?INT_(?:8|16|32|64)|INTEGER)$/;
@@ -357,7 +320,11 @@ function typeOf({
  * an empty cell.
  * @throws TabularError `DATA` for a file that is damaged or packed in a way that cannot be read
  */
-export function parquetFeed(file: ParquetFile, schema: TableSchema, limits: TableLimits): RowFeed {
+function parquetFeed(
+  file: ParquetFile,
+  schema: TableSchema | undefined,
+  limits: TableLimits,
+): RowFeed {
   return async function* (row, each, guard) {
     const parquet = await import("hyparquet");
     const metadata = await readable(() => parquet.parquetMetadataAsync(file));
@@ -368,7 +335,7 @@ export function parquetFeed(file: ParquetFile, schema: TableSchema, limits: Tabl
     const wanted = wantedColumns(names, schema);
     const places = new Map(wanted.map((name, place) => [name, place]));
     const window = Math.max(1, Math.floor(WINDOW_VALUES / valuesPerRow(metadata, wanted)));
-    const unpackers = await compressors();
+    const unpackers = await boundedCompressors(limits.maxPart, limits.names.maxPart);
     row.line = 0;
     for (const [start, end] of windows(metadata, window)) {
       const rows = await readable(() =>
@@ -402,10 +369,10 @@ export function parquetFeed(file: ParquetFile, schema: TableSchema, limits: Tabl
  */
 function wantedColumns(
   names: readonly { name: string; nested: boolean }[],
-  schema: TableSchema,
+  schema: TableSchema | undefined,
 ): string[] {
   const all = names.map(({ name }) => name);
-  if (names.some(({ nested }) => nested)) return all;
+  if (!schema || names.some(({ nested }) => nested)) return all;
   const wanted = all.filter((_, column) =>
     schema.properties.some(
       ({ type, index }) =>

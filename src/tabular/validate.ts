@@ -30,6 +30,7 @@ import {
 import { compileKeys, type KeyCheck, keyColumns, keyText, tooManyKeys } from "./rules/keys.js";
 import { fieldText, quoted } from "./rules/notation.js";
 import type { TableSchema } from "./schema/table-schema.js";
+import { type CellTable, flatNames } from "./sources/cell-table.js";
 
 /** Differences that are listed. */
 const LISTED = 10;
@@ -133,45 +134,49 @@ export function validateTable(
   });
 }
 
-/**
- * Checks rows that come from elsewhere than text, e.g. Parquet; all of them are data rows.
- * @param names of the columns, which are compared with the schema as a header is
- */
-export function validateRows(
-  feed: RowFeed,
+/** Checks a table of a format that has cells; see {@link validateTable}. */
+export function validateCells(
+  table: Pick<CellTable, "mayHaveHeader" | "columns" | "feed" | "findings">,
   schema: TableSchema,
   options: CheckOptions = {},
-  names?: () => Promise<readonly string[]>,
 ): TableCheck {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const state: GuardedWork = { property: "", bytes: 0 };
-  const counted: RowFeed = (row, each, guard) =>
-    feed(
-      row,
-      () => {
-        state.bytes += row.blockEnd;
-        each();
-      },
-      guard,
-    );
-  return runCheck({ ...schema, header: false }, options, limits, state, async () => {
-    const finding = names && headerFinding(schema, await names());
+  const feed = table.feed(limits, { schema });
+  const counted: RowFeed = async function* (row, each, guard) {
+    const count = (): void => {
+      state.bytes += row.blockEnd;
+      each();
+    };
+    yield* feed(row, count, guard);
+    for (const finding of table.findings?.(schema) ?? []) options.onFinding?.(finding);
+  };
+  return runCheck(schemaFor(table, schema), options, limits, state, async () => {
+    const columns = await table.columns?.();
+    const finding = columns && headerFinding(schema, flatNames(columns));
     if (finding) options.onFinding?.(finding);
     return counted;
   });
 }
+
+/** Only a sheet has a header as text has one. */
+const schemaFor = (
+  { mayHaveHeader }: Pick<CellTable, "mayHaveHeader">,
+  schema: TableSchema,
+): TableSchema => ({ ...schema, header: mayHaveHeader && schema.header });
 
 /**
  * The values of some columns of a table, for foreign keys to it.
  * @throws TabularError `LIMIT` for more than `maxKeys`
  */
 export async function readKeyValues(
-  source: AsyncIterable<Uint8Array>,
-  schema: TableSchema,
+  source: AsyncIterable<Uint8Array> | CellTable,
+  stated: TableSchema,
   fields: readonly string[],
   options: Pick<CheckOptions, "encoding" | "limits"> = {},
 ): Promise<ReadonlySet<string>> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const schema = "feed" in source ? schemaFor(source, stated) : stated;
   const columns = keyColumns(schema, fields);
   if (columns.length < fields.length)
     throw new TabularError(
@@ -190,7 +195,10 @@ export async function readKeyValues(
     encoding: options.encoding,
     limits,
   });
-  const feed = textFeed(openSource(source, options), schema.dialect, limits);
+  const feed =
+    "feed" in source
+      ? source.feed(limits, { schema })
+      : textFeed(openSource(source, options), schema.dialect, limits);
   for await (const _ of feed(row, () => gate.pass(), unguarded));
   return values;
 }

@@ -260,9 +260,9 @@ describe("schema infer finds the header", () => {
     expect((await inferred(text)).header).toBe(false);
   });
 
-  it("and refuses JSON Lines, names a comment line", async () => {
-    await write("rows.jsonl", '{"a":1,"b":"x"}\n{"a":2,"b":"y"}\n');
-    expect(await run("schema infer rows.jsonl")).toMatchObject({
+  it("and refuses a JSON document, names a comment line", async () => {
+    await write("rows.json", '[\n{"a":1,"b":"x"},\n{"a":2,"b":"y"}]\n');
+    expect(await run("schema infer rows.json")).toMatchObject({
       status: 1,
       stderr: expect.stringContaining("it is JSON, not a table") as string,
     });

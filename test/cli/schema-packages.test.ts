@@ -147,3 +147,63 @@ describe("a schema with a key of its own table", () => {
     });
   });
 });
+
+describe("a data contract as the schema", () => {
+  const contract = `apiVersion: v3.1.0
+kind: DataContract
+id: shop
+version: 1.0.0
+status: active
+servers:
+  - { server: here, type: local, path: "{model}.csv", format: csv }
+schema:
+  - name: orders
+    properties:
+      - { name: id, logicalType: integer, primaryKey: true }
+      - name: kind
+        logicalType: string
+        relationships:
+          - to: kinds.name
+  - name: kinds
+    physicalName: kinds.tsv
+    customProperties:
+      - { property: separator, value: "\\t" }
+    properties:
+      - { name: name, logicalType: string, required: true }
+`;
+
+  it("checks all of its tables in their formats, and the keys between them", async () => {
+    await write("c/shop.odcs.yaml", contract);
+    await write("c/orders.csv", "id,kind\n1,a\nx,b\n2,b\n");
+    await write("c/kinds.tsv", "name\na\n");
+    const all = await validate("c/shop.odcs.yaml", "--format", "json");
+    const { files } = JSON.parse(all.stdout) as { files: { file: string; errors: object[] }[] };
+    expect(files).toMatchObject([
+      {
+        file: "c/orders.csv",
+        errors: [
+          { row: 1, error_type: "ParsingError" },
+          { row: 2, failed_keyword: "foreignKeys", message: "'b' is not in name of kinds" },
+        ],
+      },
+      { file: "c/kinds.tsv", errors: [] },
+    ]);
+    await write("c/orders.jsonl", '{"kind":"a","id":7}\n');
+    expect(await validate("c/shop.odcs.yaml", "--data", "c/orders.jsonl")).toEqual({
+      status: 0,
+      stdout: "Validation Success\n",
+      stderr: "",
+    });
+  });
+
+  it("comes from schema export, and goes to schema import", async () => {
+    await write("s.json", schemaOf({ id: { description: "d", index: 0, type: "integer" } }));
+    expect(
+      await run("schema export s.json --to odcs --url id.csv --output s.odcs.yaml"),
+    ).toMatchObject({ status: 0, stdout: "Wrote data contract: s.odcs.yaml\n" });
+    const { stdout } = await run("schema import s.odcs.yaml --from odcs --strict");
+    expect(JSON.parse(stdout)).toMatchObject({ properties: { id: { index: 0, type: "integer" } } });
+    await write("id.csv", "1\n2\n");
+    expect((await validate("s.odcs.yaml")).stdout).toBe("Validation Success\n");
+  });
+});

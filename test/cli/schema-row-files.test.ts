@@ -84,6 +84,7 @@ describe("schema validate --valid-output and --invalid-output", () => {
 
   it("refuse several files, Parquet, and a check that ends early", async () => {
     await write("d.csv", "a\n1\n");
+    await write("none.parquet", "PAR1");
     for (const [options, reason] of [
       ["--data d.csv d.csv", "are for one data file"],
       ["--data d.csv --max-errors 1", "need every row"],

@@ -322,7 +322,8 @@ describe("input that schema validate cannot use", () => {
     [
       "a workbook",
       Buffer.from("PK\u0003\u0004xxxxxxxxxx"),
-      "it is a zip archive or a workbook, not a text table: export the sheet as CSV",
+      "its zip archive cannot be read: End of central directory record signature not found. " +
+        "Either not a zip file, or file is truncated.",
     ],
     [
       "gzip that is cut short",

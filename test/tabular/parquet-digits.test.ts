@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_LIMITS } from "../../src/tabular/limits.js";
-import { parquetFeed, parquetHead } from "../../src/tabular/parquet-feed.js";
+import { parquetHead, parquetTable } from "../../src/tabular/parquet-feed.js";
 import { exactInteger } from "../../src/tabular/schema/exact-json.js";
-import { validateRows } from "../../src/tabular/validate.js";
+import { validateCells } from "../../src/tabular/validate.js";
 import { parquetFile } from "./parquet-file.js";
 import { schemaWith } from "./tables.js";
 
@@ -118,12 +117,11 @@ describe("a Parquet value", () => {
             },
             t: { index: 2, type: "string", description: "", enum: rows.map(([, , time]) => time) },
           });
-          const check = validateRows(
-            parquetFeed(
-              { byteLength: file.byteLength, slice: (start, end) => file.slice(start, end) },
-              schema,
-              DEFAULT_LIMITS,
-            ),
+          const check = validateCells(
+            parquetTable({
+              byteLength: file.byteLength,
+              slice: (start, end) => file.slice(start, end),
+            }),
             schema,
           );
           expect((await check.summary()).errors).toBe(0);

@@ -3,6 +3,8 @@ import { parseArk } from "../../../src/identifiers/ark.js";
 import type { ImportedTable } from "../../../src/tabular/interchange/exchange.js";
 import { fromCsvw, toCsvw } from "../../../src/tabular/interchange/csvw.js";
 import { fromFrictionless, toFrictionless } from "../../../src/tabular/interchange/frictionless.js";
+import { fromOdcs, parseOdcs, toOdcs } from "../../../src/tabular/interchange/odcs.js";
+import { yamlText } from "../../../src/services/formats/yaml.js";
 import { separatedBy } from "../../../src/tabular/reader/dialect.js";
 import { parseExactJson } from "../../../src/tabular/schema/exact-json.js";
 import {
@@ -24,7 +26,13 @@ import {
   writeResult,
 } from "./inputs.js";
 
-type OtherFormat = "csvw" | "frictionless";
+type OtherFormat = "csvw" | "frictionless" | "odcs";
+
+const WRITTEN: Record<OtherFormat, string> = {
+  csvw: "CSVW metadata",
+  frictionless: "Table Schema",
+  odcs: "data contract",
+};
 
 /**
  * `schema export`: writes the schema in another format; properties without a counterpart there are
@@ -39,13 +47,17 @@ export async function exportSchema(
   const note = (sentence: string): boolean =>
     process.stderr.write(`arkgraph: ${path}: ${sentence}\n`);
   const document = await inFile(path, async () => {
-    if (schema.dialect.separator === "")
+    if (schema.dialect.separator === "" && options.to !== "odcs")
       throw new Failure(`${path}: the schema gives no separator, so it describes no table`);
+    const url = options.url ?? "data.csv";
+    if (options.to === "odcs") return toOdcs(schema, url, note);
     return options.to === "csvw"
-      ? toCsvw(schema, options.columns, options.url ?? "data.csv", note)
+      ? toCsvw(schema, options.columns, url, note)
       : toFrictionless(schema, options.columns, note);
   });
-  await writeResult(document, options, options.to === "csvw" ? "CSVW metadata" : "Table Schema");
+  // Contracts are YAML; JSON is YAML too.
+  const isYaml = options.to === "odcs" && !(options.output ?? "").endsWith(".json");
+  await writeResult(document, options, WRITTEN[options.to], isYaml ? yamlText : undefined);
 }
 
 /**
@@ -70,18 +82,32 @@ export async function importSchema(
   };
   const document = await inFile(path, async () => {
     const text = (await readDocumentFile(path)).toString();
-    const found =
-      options.from === "csvw"
-        ? fromCsvw(parse(path, text), note)
-        : fromFrictionless(parse(path, text), note);
+    const found = imported(path, text, options.from, note);
     if (options.strict === true && lost > 0)
       throw new Failure(
         `${path}: ${lost === 1 ? "1 thing has" : `${lost} things have`} no counterpart here ` +
           "and would be lost; leave --strict out to import the rest",
       );
-    return importedDocument(found, options, basename(path, ".json"));
+    return importedDocument(found, options, basename(path).replace(/\.(json|ya?ml)$/, ""));
   });
   await writeResult(document, options, "Schema");
+}
+
+function imported(
+  path: string,
+  text: string,
+  format: OtherFormat,
+  note: (sentence: string) => void,
+): ImportedTable {
+  if (format === "csvw") return fromCsvw(parse(path, text), note);
+  if (format === "frictionless") return fromFrictionless(parse(path, text), note);
+  const [first, ...others] = fromOdcs(parseOdcs(text), note);
+  if (!first) throw new Failure(`${path}: the contract has no table`);
+  if (others.length > 0)
+    note(
+      `${others.length} more ${others.length === 1 ? "table" : "tables"}: a schema describes one`,
+    );
+  return first.table;
 }
 
 /**
@@ -106,6 +132,7 @@ export function importedDocument(
       header: given.header ?? found.header ?? true,
     }),
     ...found.keys,
+    ...(found.missingValues ? { missingValues: found.missingValues } : {}),
     properties: found.properties,
     required: Object.keys(found.properties),
   };
@@ -155,7 +182,7 @@ export async function pullSchema(
 ): Promise<void> {
   const ark = givenArk(id);
   const registry = await openRegistry(options);
-  const document = await registry.json<unknown>(`/schema/${arkPath(ark)}`);
+  const document = await registry.json<object>(`/schema/${arkPath(ark)}`);
   // A document that is not a valid schema must not be written as a schema file.
   await inFile(ark, async () => readSchema(document));
   await writeResult(

@@ -39,6 +39,12 @@ const encodingOption = (): Option =>
     "encoding of the text, e.g. latin1 or windows-1252; default UTF-8",
   ).argParser(encodingValue);
 
+/** Which part of a file is the table. */
+const partOptions = (): Option[] => [
+  new Option("--sheet <name>", "the sheet of a workbook, by name or number from 1"),
+  new Option("--member <name>", "the file in a zip archive"),
+];
+
 /** The commands around the schema of a table; the code of each is loaded when it runs. */
 export function addSchemaCommands(program: ToolCommand): void {
   const schema = program
@@ -151,12 +157,13 @@ function addValidate(schema: ToolCommand): void {
     .addOption(
       new Option(
         "--data <file>",
-        "data file, - for standard input; plain or .gz text, or Parquet; may be repeated",
+        "data file, - for standard input, in any format that is read; may be repeated",
       ).argParser(several),
     )
     .requiredOption(
       "--schema <file-or-ark>",
-      "schema file, Data Package or CSVW metadata (all tables that it names), or the ARK of a packaged schema",
+      "schema file, Data Package, CSVW metadata or data contract (all tables that it names), or the ARK " +
+        "of a packaged schema",
     )
     .addOption(
       new Option("--format <format>", "how errors are written")
@@ -180,6 +187,7 @@ function addValidate(schema: ToolCommand): void {
     .option("--invalid-output <file>", "the same with the rows that do not")
     .option("--force", "overwrite output files that exist")
     .option("--strict-columns", "report rows whose number of columns differs from the first row")
+    .withOptions(partOptions())
     .addOption(encodingOption())
     .withOptions(dialectOptions())
     .option("--quiet", "no output: the exit status says whether the data conform")
@@ -194,6 +202,13 @@ function addValidate(schema: ToolCommand): void {
       new Option("--max-keys <count>", "most values of a key; default 5000000").argParser(
         positiveValue,
       ),
+    )
+    .addOption(
+      new Option(
+        "--max-part <size>",
+        "most bytes of a part that must be in memory: texts of a workbook, a page of Parquet, a " +
+          "column in a batch of Arrow; default 256M",
+      ).argParser(sizeValue),
     )
     .addOption(
       new Option(
@@ -232,7 +247,7 @@ function addMaking(schema: ToolCommand): void {
       "infer a schema from a data file: separator, comments, lines above the table, header and " +
         "datatypes are detected; codes with leading zeros are text",
     )
-    .argument("<data>", "data file, - for standard input; plain or .gz text")
+    .argument("<data>", "data file, - for standard input, in any format that is read")
     .argument("[schema]", "file to write the schema to, as --output")
     .option("--name <text>", "name of the schema; default the file's name")
     .option(
@@ -241,6 +256,7 @@ function addMaking(schema: ToolCommand): void {
     )
     .option("--guid <ark>", "identifier of the schema; generated when absent")
     .option("--separator <text>", "column separator; detected when absent")
+    .withOptions(partOptions())
     .addOption(encodingOption())
     .withOptions(dialectOptions())
     .addOption(headerOption("; detected when absent"))
@@ -256,6 +272,7 @@ function addMaking(schema: ToolCommand): void {
     .description("check a schema itself: indexes, patterns, bounds, keywords without effect")
     .argument("<schema>", "schema file, or the ARK of a packaged schema")
     .option("--data <file>", "also check that the indexes are within the columns of this file")
+    .withOptions(partOptions())
     .example("arkgraph schema check genes.json --data genes.csv")
     .action(async (file, options) => (await import("./inspect.js")).checkSchema(file, options));
   schema
@@ -280,11 +297,13 @@ function addMaking(schema: ToolCommand): void {
 function addExchange(schema: ToolCommand): void {
   schema
     .command("export")
-    .description("write a schema as CSVW metadata or as a Frictionless Table Schema")
+    .description(
+      "write a schema as CSVW metadata, a Frictionless Table Schema, or a data contract (ODCS 3.1)",
+    )
     .argument("<schema>", "schema file, or the ARK of a packaged schema")
     .addOption(
       new Option("--to <format>", "the format")
-        .choices(["csvw", "frictionless"])
+        .choices(["csvw", "frictionless", "odcs"])
         .makeOptionMandatory(),
     )
     .addOption(
@@ -293,7 +312,7 @@ function addExchange(schema: ToolCommand): void {
         "number of columns of the data, required for an array that extends to the end of the row",
       ).argParser(positiveValue),
     )
-    .option("--url <url>", "address of the data in CSVW metadata", "data.csv")
+    .option("--url <url>", "the data, in CSVW metadata and data contracts", "data.csv")
     .option("--output <file>", "write to a file instead of standard output")
     .option("--force", "overwrite a file that exists")
     .example(
@@ -302,11 +321,13 @@ function addExchange(schema: ToolCommand): void {
     .action(async (file, options) => (await import("./exchange.js")).exportSchema(file, options));
   schema
     .command("import")
-    .description("write a schema from CSVW metadata or from a Frictionless Table Schema")
+    .description(
+      "write a schema from CSVW metadata, a Frictionless Table Schema, or a data contract (ODCS 3)",
+    )
     .argument("<file>", "the description of the table in the other format")
     .addOption(
       new Option("--from <format>", "the format")
-        .choices(["csvw", "frictionless"])
+        .choices(["csvw", "frictionless", "odcs"])
         .makeOptionMandatory(),
     )
     .option("--strict", "refuse a file with elements that have no counterpart here")

@@ -167,12 +167,18 @@ export async function pendingFile(path: string): Promise<PendingFile> {
   });
 }
 
-/** Writes a JSON document as a whole or not at all. @throws Failure */
-export async function writeDocument(path: string, document: unknown): Promise<void> {
+const jsonText = (document: object): string => `${exactJsonText(document, 2)}\n`;
+
+/** Writes a document as a whole or not at all. @throws Failure */
+export async function writeDocument(
+  path: string,
+  document: object,
+  text: (document: object) => string = jsonText,
+): Promise<void> {
   const pending = await pendingFile(path);
   await inFile(path, async () => {
     try {
-      await pending.file.writeFile(`${exactJsonText(document, 2)}\n`);
+      await pending.file.writeFile(text(document));
       await pending.commit();
     } catch (error) {
       await pending.abandon();
@@ -233,16 +239,17 @@ export async function refuseExisting(output: string, force: true | undefined): P
 
 /** Writes a document to standard output, or to a file whose name it then prints. @throws Failure */
 export async function writeResult(
-  document: unknown,
+  document: object,
   { output, force }: ResultOptions,
   what: string,
+  text = jsonText,
 ): Promise<void> {
   if (output === undefined) {
-    process.stdout.write(`${exactJsonText(document, 2)}\n`);
+    process.stdout.write(text(document));
     return;
   }
   await refuseExisting(output, force);
-  await writeDocument(output, document);
+  await writeDocument(output, document, text);
   process.stdout.write(`Wrote ${what}: ${output}\n`);
 }
 

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { parseArk } from "../../../src/identifiers/ark.js";
-import { inferTable } from "../../../src/tabular/infer.js";
+import { inferCells, inferTable } from "../../../src/tabular/infer.js";
 import { DEFAULT_LIMITS } from "../../../src/tabular/limits.js";
 import { type Dialect, separatedBy } from "../../../src/tabular/reader/dialect.js";
 import { loadFormats } from "../../../src/tabular/rules/environment.js";
@@ -14,7 +14,12 @@ import {
   readSchema,
   statedDialect,
 } from "../../../src/tabular/schema/table-schema.js";
-import { validateTable } from "../../../src/tabular/validate.js";
+import {
+  type CellTable,
+  propertiesOf,
+  type TableColumn,
+} from "../../../src/tabular/sources/cell-table.js";
+import { validateCells, validateTable } from "../../../src/tabular/validate.js";
 import { Failure, visible } from "../../terminal.js";
 import { type DialectOptions, dialectOf, newSchemaArk } from "./edit.js";
 import {
@@ -22,32 +27,31 @@ import {
   exists,
   inFile,
   loadSchema,
-  openData,
   readDocumentFile,
   refuseSharedInput,
   type ResultOptions,
   writeResult,
 } from "./inputs.js";
-import { columnsOfParquet, isParquet, propertiesOfParquet } from "./parquet.js";
+import { openTable, type TableOptions } from "./open-table.js";
 
 /**
  * `schema check`: checks the schema itself. Status 1 if it is invalid; warnings do not count.
  * @throws Failure
  */
-export async function checkSchema(path: string, { data }: { data?: string }): Promise<void> {
+export async function checkSchema(
+  path: string,
+  { data, ...options }: { data?: string } & TableOptions,
+): Promise<void> {
   refuseSharedInput([path, data]);
   const document = await readDocument(path);
-  const ofParquet = data !== undefined && (await isParquet(data));
-  const columns =
+  const { columns, isText } =
     data === undefined
-      ? undefined
-      : ofParquet
-        ? (await inFile(data, () => columnsOfParquet(data))).length
-        : await columnsOf(data, document);
+      ? { columns: undefined, isText: true }
+      : await columnsOf(data, document, options);
   const remarks = [
-    // Parquet has no separator.
+    // Only text has a separator.
     ...inspectSchema(document, columns, new Set((await loadFormats()).keys())).filter(
-      ({ code }) => !(ofParquet && code === "NO_SEPARATOR"),
+      ({ code }) => isText || code !== "NO_SEPARATOR",
     ),
     ...(await duplicateKeys(path)),
   ];
@@ -66,10 +70,16 @@ async function readDocument(path: string): Promise<unknown> {
   }
 }
 
-/** Columns of the first row of a data file. */
-async function columnsOf(data: string, document: unknown): Promise<number> {
-  const source = await openData(data);
-  return inFile(source.name, async () => {
+/** Columns of a data file: those of its first row. */
+async function columnsOf(
+  data: string,
+  document: unknown,
+  options: TableOptions,
+): Promise<{ columns: number; isText: boolean }> {
+  const { name, cells, bytes, close } = await openTable(data, options);
+  return inFile(name, async () => {
+    const stated = await cells?.columns?.();
+    if (stated) return { columns: stated.length, isText: false };
     const shell = readSchema({
       ...(document as object),
       ...NO_KEYS,
@@ -78,11 +88,14 @@ async function columnsOf(data: string, document: unknown): Promise<number> {
       header: false,
     });
     // No row has that column, so the check ends at the first row.
-    return (await validateTable(source.bytes, shell, { maxErrors: 1 }).summary()).columns;
-  });
+    const check = cells
+      ? validateCells(cells, shell, { maxErrors: 1 })
+      : validateTable(bytes, shell, { maxErrors: 1 });
+    return { columns: (await check.summary()).columns, isText: cells === undefined };
+  }).finally(close);
 }
 
-export interface InferOptions extends ResultOptions, DialectOptions {
+export interface InferOptions extends ResultOptions, DialectOptions, TableOptions {
   name?: string;
   description?: string;
   guid?: string;
@@ -112,8 +125,11 @@ export async function inferSchema(
         "ark:59853/schema-example",
     );
   dialectOf(options);
-  if (await isParquet(data)) return inferFromParquet(data, options);
-  const source = await openData(data);
+  const source = await openTable(data, options);
+  const { cells } = source;
+  // A separator that is named says that it is text.
+  if (cells && (cells.format !== "JSON Lines" || options.separator === undefined))
+    return inferFromCells(data, source.name, cells, options).finally(source.close);
   const remark = (sentence: string): boolean =>
     process.stderr.write(`arkgraph: ${source.name}: ${sentence}\n`);
   const found = await inFile(source.name, () =>
@@ -125,9 +141,7 @@ export async function inferSchema(
       },
     }),
   );
-  const name =
-    options.name ??
-    (data === "-" ? "table" : basename(data).replace(/(\.(csv|tsv|tab|txt|gz))+$/i, ""));
+  const name = options.name ?? nameOf(data);
   const document = newSchemaDocument({
     id: options.guid ?? newSchemaArk(name),
     name,
@@ -164,17 +178,27 @@ function detectedText({
     `separator ${JSON.stringify(separator)}`,
     header ? "a header" : "no header",
     ...(comment === null ? [] : [`comment lines that begin with ${comment}`]),
-    ...(skipRows === 0 ? [] : [`${skipRows} ${skipRows === 1 ? "line" : "lines"} above the table`]),
-    `${rows} ${rows === 1 ? "row" : "rows"}`,
+    ...(skipRows === 0 ? [] : [`${counted(skipRows, "line")} above the table`]),
+    counted(rows, "row"),
   ].join(", ");
 }
 
-/** The schema that a Parquet file states for itself; it has no separator and no header. */
-async function inferFromParquet(data: string, options: InferOptions): Promise<void> {
-  const properties = await inFile(data, async () =>
-    propertiesOfParquet(await columnsOfParquet(data)),
-  );
-  const name = options.name ?? basename(data).replace(/\.(parquet|pq)$/i, "");
+const ENDINGS =
+  /(\.(csv|tsv|tab|txt|parquet|pq|xlsx|xlsm|ods|jsonl|ndjson|arrow|feather|gz|zst|bz2|xz|zip))+$/i;
+
+const nameOf = (data: string): string =>
+  data === "-" ? "table" : basename(data).replace(ENDINGS, "");
+
+/** The schema of a table that is no text: it has no separator, and a header only where it is a sheet. */
+async function inferFromCells(
+  data: string,
+  file: string,
+  cells: CellTable,
+  options: InferOptions,
+): Promise<void> {
+  const remark = (sentence: string): boolean =>
+    process.stderr.write(`arkgraph: ${file}: ${sentence}\n`);
+  const name = options.name ?? nameOf(data);
   const {
     separator: _,
     seperator: __,
@@ -187,11 +211,44 @@ async function inferFromParquet(data: string, options: InferOptions): Promise<vo
     dialect: separatedBy(""),
     header: false,
   });
+  const described = await inFile(file, async () => {
+    const columns = await cells.columns?.();
+    if (columns) return statedProperties(columns);
+    const found = await inferCells(cells, options);
+    const { header, skipRows, properties, required, missingValues } = found;
+    remark(`detected: ${cells.format}, ${cellsText(cells, found)}`);
+    for (const note of found.notes) remark(note);
+    return {
+      ...(cells.mayHaveHeader ? { header } : {}),
+      ...(skipRows === 0 ? {} : { skipRows }),
+      properties,
+      required,
+      ...(missingValues.length > 0 ? { missingValues } : {}),
+    };
+  });
+  await writeResult({ ...document, ...described }, options, "Schema");
+}
+
+function statedProperties(columns: readonly TableColumn[]): object {
+  const properties = propertiesOf(columns);
   const required = Object.entries(properties)
     .filter(([, { type }]) => !Array.isArray(type))
     .map(([column]) => column);
-  await writeResult({ ...document, properties, required }, options, "Schema");
+  return { properties, required };
 }
+
+const cellsText = (
+  { mayHaveHeader }: CellTable,
+  { header, skipRows, rows }: { header: boolean; skipRows: number; rows: number },
+): string =>
+  [
+    ...(mayHaveHeader ? [header ? "a header" : "no header"] : []),
+    ...(skipRows === 0 ? [] : [`${counted(skipRows, "row")} above the table`]),
+    counted(rows, "row"),
+  ].join(", ");
+
+const counted = (count: number, what: string): string =>
+  `${count} ${count === 1 ? what : `${what}s`}`;
 
 /**
  * `schema diff`: what differs between two versions of a schema. Status 1 if data that conform to the

@@ -7,6 +7,7 @@ import {
   type Json,
 } from "../../../src/tabular/interchange/exchange.js";
 import { fromFrictionless } from "../../../src/tabular/interchange/frictionless.js";
+import { fromOdcs, isOdcs, parseOdcs } from "../../../src/tabular/interchange/odcs.js";
 import { parseExactJson } from "../../../src/tabular/schema/exact-json.js";
 import { readSchema, type TableSchema } from "../../../src/tabular/schema/table-schema.js";
 import { readKeyValues } from "../../../src/tabular/validate.js";
@@ -17,11 +18,10 @@ import {
   exists,
   inFile,
   loadSchema,
-  openData,
   readDocumentFile,
   refuseSharedInput,
 } from "./inputs.js";
-import { isParquet } from "./parquet.js";
+import { openTable, type TableOptions } from "./open-table.js";
 
 /** A file and the schema for it. */
 export interface Table {
@@ -55,7 +55,11 @@ type Finding = Described["findings"][number];
  * @param files that are given: all of them, or those of the package that are checked
  * @throws Failure
  */
-export async function describedTables(path: string, files: readonly string[]): Promise<Described> {
+export async function describedTables(
+  path: string,
+  files: readonly string[],
+  options: TableOptions,
+): Promise<Described> {
   refuseSharedInput([path, ...files]);
   const findings: Finding[] = [];
   const all = await packageTables(
@@ -65,20 +69,33 @@ export async function describedTables(path: string, files: readonly string[]): P
   if (!all) {
     const schema = await loadSchema(path);
     const tables = files.map((file) => ({ file, schema }));
-    return { tables, schema, references: await ownReferences(path, tables, findings), findings };
+    return {
+      tables,
+      schema,
+      references: await ownReferences(path, tables, findings, options),
+      findings,
+    };
   }
-  const given = new Set(files.map((file) => basename(file)));
-  const tables = files.length === 0 ? all : all.filter(({ file }) => given.has(basename(file)));
-  const unknown = files.find(
-    (file) => !all.some((table) => basename(table.file) === basename(file)),
-  );
+  const byFile = new Set(all.map((table) => basename(table.file)));
+  // By the name of its file, else by that of the table, with any ending.
+  const isOf = (table: DescribedTable, file: string): boolean =>
+    byFile.has(basename(file))
+      ? basename(table.file) === basename(file)
+      : table.name === basename(file).replace(/\..*$/, "");
+  const tables =
+    files.length === 0 ? all : all.filter((table) => files.some((file) => isOf(table, file)));
+  const unknown = files.find((file) => !all.some((table) => isOf(table, file)));
   if (unknown !== undefined)
     throw new Failure(`${path}: it describes no table ${basename(unknown)}`);
   const chosen = tables.map((table) => ({
     ...table,
-    file: files.find((file) => basename(file) === basename(table.file)) ?? table.file,
+    file: files.find((file) => isOf(table, file)) ?? table.file,
   }));
-  return { tables: chosen, references: await packageReferences(chosen, all, findings), findings };
+  return {
+    tables: chosen,
+    references: await packageReferences(chosen, all, findings, options),
+    findings,
+  };
 }
 
 /** Whether a file describes tables and names their data. */
@@ -88,10 +105,10 @@ export const isPackage = async (path: string): Promise<boolean> =>
 async function packageDocument(path: string): Promise<Json | undefined> {
   if (!(await canReread(path))) return undefined;
   try {
-    const document = parseExactJson(
-      (await readDocumentFile(path)).toString().replace(/^\uFEFF/, ""),
-    );
-    return isJsonObject(document) && (isDataPackage(document) || isCsvw(document))
+    const text = (await readDocumentFile(path)).toString().replace(/^\uFEFF/, "");
+    const document = /^kind\s*:/m.test(text) ? parseOdcs(text) : parseExactJson(text);
+    return isJsonObject(document) &&
+      (isDataPackage(document) || isCsvw(document) || isOdcs(document))
       ? document
       : undefined;
   } catch {
@@ -110,14 +127,24 @@ async function packageTables(
 ): Promise<DescribedTable[] | undefined> {
   const document = await packageDocument(path);
   if (!document) return undefined;
-  return inFile(path, async () =>
-    isDataPackage(document)
+  return inFile(path, async () => {
+    if (isOdcs(document)) return contractTables(path, document, note);
+    return isDataPackage(document)
       ? (document["resources"] as unknown[])
           .filter(isJsonObject)
           .flatMap((resource) => resourceTables(path, resource, note))
-      : csvwTables(path, document, note),
-  );
+      : csvwTables(path, document, note);
+  });
 }
+
+const contractTables = (
+  path: string,
+  document: Json,
+  note: (sentence: string) => void,
+): DescribedTable[] =>
+  fromOdcs(document, note).map(({ name, file, table }) =>
+    described(path, name, file ?? `${name}.csv`, table),
+  );
 
 function resourceTables(
   path: string,
@@ -191,6 +218,7 @@ async function packageReferences(
   tables: readonly DescribedTable[],
   all: readonly DescribedTable[],
   findings: Finding[],
+  options: TableOptions,
 ): Promise<Map<object, ReadonlySet<string>>> {
   const references = new Map<object, ReadonlySet<string>>();
   for (const table of tables)
@@ -199,7 +227,7 @@ async function packageReferences(
       const target = resource === "" ? table : all.find(({ name }) => name === resource);
       const names =
         resource === "" ? fields : fields.map((field) => target?.names.get(field) ?? field);
-      const values = target && (await valuesOf(target, names));
+      const values = target && (await valuesOf(target, names, options));
       if (values) references.set(key, values);
       else findings.push(unchecked(resource));
     }
@@ -211,6 +239,7 @@ async function ownReferences(
   path: string,
   tables: readonly Table[],
   findings: Finding[],
+  options: TableOptions,
 ): Promise<Map<object, ReadonlySet<string>>> {
   const references = new Map<object, ReadonlySet<string>>();
   const [table, ...more] = tables;
@@ -218,7 +247,7 @@ async function ownReferences(
   for (const key of table.schema.foreignKeys) {
     const { resource, fields } = key.reference;
     const isOwn = resource === "" && more.length === 0;
-    const values = isOwn ? await inFile(path, () => valuesOf(table, fields)) : undefined;
+    const values = isOwn ? await inFile(path, () => valuesOf(table, fields, options)) : undefined;
     if (values) references.set(key, values);
     else findings.push(unchecked(resource));
   }
@@ -229,17 +258,22 @@ const unchecked = (resource: string): Finding => ({
   code: "FOREIGN_KEY_UNCHECKED",
   message:
     `the foreign key to ${resource === "" ? "the table itself" : resource} is not checked: ` +
-    "it needs a package that names a file of text for both tables, one file at a time",
+    "it needs a package that names a file for both tables, one file at a time",
 });
 
-/** The values of a key in a file; `undefined` for one that cannot be read twice, or is no text. */
+/** The values of a key in a file; `undefined` for one that cannot be read twice. */
 async function valuesOf(
   { file, schema, encoding }: Table,
   fields: readonly string[],
+  options: TableOptions,
 ): Promise<ReadonlySet<string> | undefined> {
-  if (file === "-" || !(await exists(file)) || (await isParquet(file))) return undefined;
-  const source = await openData(file);
-  return inFile(file, () =>
-    readKeyValues(source.bytes, schema, fields, encoding === undefined ? {} : { encoding }),
-  );
+  if (file === "-" || !(await exists(file))) return undefined;
+  const { cells, bytes, close } = await openTable(file, options);
+  try {
+    return await inFile(file, () =>
+      readKeyValues(cells ?? bytes, schema, fields, encoding === undefined ? {} : { encoding }),
+    );
+  } finally {
+    await close();
+  }
 }

@@ -6,11 +6,13 @@ import type { TableSchema } from "../../../src/tabular/schema/table-schema.js";
 import {
   type CheckOptions,
   type TableCheck,
+  validateCells,
   validateTable,
 } from "../../../src/tabular/validate.js";
 import { Failure, failureLine, visible } from "../../terminal.js";
 import { dialectOf, type DialectOptions } from "./edit.js";
-import { type DataSource, namedFailure, openData, schemaFindings } from "./inputs.js";
+import { type DataSource, namedFailure, schemaFindings } from "./inputs.js";
+import { type OpenTable, openTable, type TableOptions } from "./open-table.js";
 import {
   type Finding,
   GithubReport,
@@ -25,7 +27,8 @@ import {
 import type { RowFileOptions, RowFiles } from "./row-files.js";
 import { HtmlReport, JunitReport } from "./report-documents.js";
 
-export interface ValidateOptions extends Partial<TableLimits>, DialectOptions, RowFileOptions {
+export interface ValidateOptions
+  extends Partial<TableLimits>, DialectOptions, RowFileOptions, TableOptions {
   schema: string;
   format: "table" | "json" | "ndjson" | "sarif" | "github" | "junit" | "html";
   maxErrors?: number;
@@ -58,7 +61,7 @@ export async function validateCommand(
     schema: shared,
     references,
     findings,
-  } = await describedTables(options.schema, files);
+  } = await describedTables(options.schema, files, options);
   const several = tables.length > 1;
   const rows = await openRows(options, tables);
   const report = await openReport(options, several);
@@ -102,11 +105,12 @@ async function openRows(
   };
   if (!table || more.length > 0) return refuse("are for one data file");
   if (maxErrors !== undefined) return refuse("need every row: leave out --max-errors");
-  const [{ isParquet }, { RowFiles }] = await Promise.all([
-    import("./parquet.js"),
-    import("./row-files.js"),
-  ]);
-  if (await isParquet(table.file)) return refuse("are for text; this is Parquet");
+  if (table.file !== "-") {
+    const { cells, close } = await openTable(table.file, options);
+    await close();
+    if (cells) return refuse(`are for text; this is ${cells.format}`);
+  }
+  const { RowFiles } = await import("./row-files.js");
   return RowFiles.open(options, [table.file, schema]);
 }
 
@@ -130,7 +134,7 @@ async function checkFile(
   options: CheckedOptions,
   report: Report,
 ): Promise<TableSummary> {
-  const source = await openData(file);
+  const source = await openTable(file, options);
   const progress = await openFileProgress(source, options);
   await report.begin(source.name);
   const findings: TableFinding[] = [];
@@ -139,7 +143,12 @@ async function checkFile(
       await announce({ file: source.name, ...finding }, options, report);
   };
   try {
-    const check = await startCheck(file, source, schema, {
+    if (source.cells && options.rows)
+      throw new Failure(
+        `--valid-output and --invalid-output are for text; this is ${source.cells.format}`,
+      );
+    if (progress) source.onRead = progress.update;
+    const check = startCheck(source, schema, {
       ...engineOptions(options),
       references: options.references,
       ...(options.rows ? { rows: options.rows } : {}),
@@ -156,20 +165,17 @@ async function checkFile(
     progress?.stop();
     await announceAll();
     throw aboutData(file, source.name, error, options.schema);
+  } finally {
+    await source.close();
   }
 }
 
-async function startCheck(
-  file: string,
-  source: DataSource,
+const startCheck = (
+  { cells, bytes }: OpenTable,
   schema: TableSchema,
   options: CheckOptions,
-): Promise<TableCheck> {
-  const { isParquet, validateParquetFile } = await import("./parquet.js");
-  return (await isParquet(file))
-    ? validateParquetFile(file, schema, options)
-    : validateTable(source.bytes, schema, options);
-}
+): TableCheck =>
+  cells ? validateCells(cells, schema, options) : validateTable(bytes, schema, options);
 
 function aboutData(file: string, name: string, error: unknown, schema: string): unknown {
   const aboutSchema = (error as { code?: string }).code === "SCHEMA";
@@ -185,9 +191,10 @@ function engineOptions({
   maxColumns,
   patternSeconds,
   maxKeys,
+  maxPart,
 }: ValidateOptions): CheckOptions {
   const limits = Object.fromEntries(
-    Object.entries({ maxCell, maxRow, maxColumns, patternSeconds, maxKeys }).filter(
+    Object.entries({ maxCell, maxRow, maxColumns, patternSeconds, maxKeys, maxPart }).filter(
       ([, value]) => value !== undefined,
     ),
   );

@@ -10,7 +10,7 @@ import { separatedBy } from "../../tabular/reader/dialect.js";
 import { completeEnd, Row, type RowFeed, setCells, unguarded } from "../../tabular/reader/row.js";
 import { textFeed } from "../../tabular/reader/text-feed.js";
 import { readSchema, type TableSchema } from "../../tabular/schema/table-schema.js";
-import { type TableCheck, validateRows, validateTable } from "../../tabular/validate.js";
+import { type TableCheck, validateCells, validateTable } from "../../tabular/validate.js";
 import {
   type CellError,
   type Decoded,
@@ -117,7 +117,10 @@ async function parquetTable(bytes: Uint8Array, { schema, limits }: Parts): Promi
     limits,
     isPart: columns.length > limits.columns,
     check: (table) =>
-      validateRows(feedOf(rows), table, { patterns: "linear", maxErrors: MAX_ERRORS }),
+      validateCells({ mayHaveHeader: false, feed: () => feedOf(rows) }, table, {
+        patterns: "linear",
+        maxErrors: MAX_ERRORS,
+      }),
   });
 }
 

@@ -23,6 +23,8 @@ export interface ImportedTable {
   dialect: Partial<Dialect>;
   /** Its keys, as a schema states them. */
   keys: TableKeys;
+  /** Texts of cells without a value, in all columns that state none themselves. */
+  missingValues?: readonly string[];
   /** By the name that foreign keys of other tables use, that of a property; where they differ. */
   names?: ReadonlyMap<string, string>;
   properties: Record<string, PropertyObject>;

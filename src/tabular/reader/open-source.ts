@@ -1,4 +1,5 @@
 import { TabularError, UTF_8 } from "../limits.js";
+import { peek, startsWith as starts, unpack } from "../sources/unpack.js";
 
 /** A byte that is no part of UTF-8, for what cannot be decoded: the reader then finds its place. */
 const FOREIGN = Buffer.of(0xff);
@@ -42,13 +43,10 @@ const SNIFFED = 4096;
 /** Control characters among the first bytes, from which on a file without NUL is no text either. */
 const CONTROL_SHARE = 0.1;
 
-const starts = (bytes: Uint8Array, ...magic: number[]): boolean =>
-  magic.every((byte, index) => bytes[index] === byte);
-
 /** What the beginning of a source says of text in any encoding. */
 function natureOf(head: Uint8Array): Nature {
-  if (starts(head, 0x1f, 0x8b)) return "gzip";
-  return starts(head, 0x50, 0x41, 0x52, 0x31) ? "parquet" : "text";
+  if (starts(head, [0x1f, 0x8b])) return "gzip";
+  return starts(head, [0x50, 0x41, 0x52, 0x31]) ? "parquet" : "text";
 }
 
 /**
@@ -58,15 +56,16 @@ function natureOf(head: Uint8Array): Nature {
 function sniff(head: Uint8Array): Nature {
   const nature = natureOf(head);
   if (nature !== "text") return nature;
-  if (starts(head, 0xff, 0xfe) || starts(head, 0xfe, 0xff) || isBareUtf16(head))
+  if (starts(head, [0xff, 0xfe]) || starts(head, [0xfe, 0xff]) || isBareUtf16(head))
     throw new TabularError(
       "DATA",
       "it is UTF-16 text: convert it to UTF-8 first, e.g. iconv -f UTF-16 -t UTF-8",
     );
-  if (starts(head, 0x50, 0x4b, 3, 4))
+  if (starts(head, [0x50, 0x4b, 3, 4]))
     throw new TabularError(
       "DATA",
-      "it is a zip archive or a workbook, not a text table: export the sheet as CSV",
+      "it is a zip archive or a workbook, which cannot be read as a stream: the schema commands read it " +
+        "from a file",
     );
   if (head.includes(0)) throw new TabularError("DATA", "it is binary, not a text table");
   let controls = 0;
@@ -94,7 +93,7 @@ const BOM = [0xef, 0xbb, 0xbf] as const;
 
 /** The bytes without a byte order mark of UTF-8. */
 const withoutMark = (head: Uint8Array): Uint8Array =>
-  starts(head, ...BOM) ? head.subarray(BOM.length) : head;
+  starts(head, BOM) ? head.subarray(BOM.length) : head;
 
 /** How the bytes of a text are read. */
 export interface TextOptions {
@@ -129,7 +128,7 @@ async function* unpackedText(
   source: AsyncIterable<Uint8Array>,
   check: typeof sniff,
 ): AsyncGenerator<Uint8Array> {
-  const { head, rest } = await peek(source);
+  const { head, rest, bytes } = await peek(source, SNIFFED);
   const nature = check(head.subarray(0, SNIFFED));
   if (nature === "parquet")
     throw new TabularError(
@@ -141,59 +140,9 @@ async function* unpackedText(
     yield* rest;
     return;
   }
-  const unpacked = await peek(gunzip(head, rest));
+  const unpacked = await peek(unpack("gzip", bytes), SNIFFED);
   if (check(unpacked.head.subarray(0, SNIFFED)) !== "text")
     throw new TabularError("DATA", "what is compressed in it is not a text table");
   yield unpacked.head;
   yield* unpacked.rest;
-}
-
-/** Reads until the nature of the source can be determined; the bytes stay part of `head`. */
-async function peek(
-  source: AsyncIterable<Uint8Array>,
-): Promise<{ head: Uint8Array; rest: AsyncIterable<Uint8Array> }> {
-  const iterator = source[Symbol.asyncIterator]();
-  let head: Uint8Array = new Uint8Array();
-  while (head.length < SNIFFED) {
-    const { done, value } = await iterator.next();
-    if (done === true) break;
-    // A copy: a source may fill its buffer anew for the next part.
-    head = Buffer.concat([head, value]);
-  }
-  return { head, rest: { [Symbol.asyncIterator]: () => iterator } };
-}
-
-async function* gunzip(
-  head: Uint8Array,
-  rest: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  const [{ createGunzip }, { Readable }] = await Promise.all([
-    import("node:zlib"),
-    import("node:stream"),
-  ]);
-  const input = Readable.from(chained(head, rest));
-  const unpacked = createGunzip({ chunkSize: 256 << 10 });
-  input.on("error", (error) => unpacked.destroy(error));
-  input.pipe(unpacked);
-  try {
-    yield* unpacked;
-  } catch (cause) {
-    if (!String((cause as NodeJS.ErrnoException).code).startsWith("Z_")) throw cause;
-    throw new TabularError(
-      "DATA",
-      `its gzip data is damaged or cut short (${(cause as Error).message})`,
-      { cause },
-    );
-  } finally {
-    input.destroy();
-  }
-}
-
-async function* chained(
-  head: Uint8Array,
-  rest: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  yield head;
-  // Copies, because the stream reads ahead and a source may reuse its buffer.
-  for await (const part of rest) yield Buffer.from(part);
 }

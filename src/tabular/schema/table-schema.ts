@@ -686,7 +686,7 @@ function shellRemarks(
         "clients; give both the same value",
     );
   if (schema.dialect.separator === "")
-    warn("NO_SEPARATOR", "the schema gives no separator: only Parquet can be checked with it");
+    warn("NO_SEPARATOR", "the schema gives no separator: no separated text can be checked with it");
   for (const name of schema.required)
     if (!names.has(name))
       error(
