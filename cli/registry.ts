@@ -508,6 +508,10 @@ export function givenArk(text: string): string {
 export const arkPath = (ark: string): string =>
   ark.split("/").map(encodeURIComponent).join("/").replaceAll("%3A", ":");
 
+/** The address under which a record opens, in a browser and as an argument of a command. */
+export const addressOf = (registry: Registry, ark: string): string =>
+  `${registry.address}/${arkPath(ark)}`;
+
 /** A `multipart/form-data` request with one file (RFC 7578), sent as it is read. */
 export function fileForm(file: {
   name: string;

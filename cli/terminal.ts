@@ -116,6 +116,12 @@ export const visible = (text: string): string =>
     (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
   );
 
+/** A record as lists show it: its name, and what else there is to say about it. */
+export function headline(name: string, about: readonly (string | null | undefined)[]): string {
+  const said = about.filter((text) => text !== null && text !== undefined && text !== "");
+  return `${name} ${paint("dim", visible(`(${said.join(", ")})`))}`;
+}
+
 /**
  * A record and the identifiers below it: `ark:99999/crate/data/a.csv` is below `ark:99999/crate`.
  */

@@ -314,6 +314,18 @@ function typeOf({
   return (type === "INT32" || type === "INT64") && isWhole ? "integer" : "string";
 }
 
+/** Rows of a group that is said to have none or fewer would be missing without a word. */
+function assertRowCounts({ num_rows, row_groups }: FileMetaData): void {
+  const counts = row_groups.map((group) => group.num_rows);
+  const total = counts.reduce((sum, count) => sum + count, 0n);
+  if (total !== num_rows || counts.some((count) => count < 0n))
+    throw new TabularError(
+      "DATA",
+      `its Parquet data are damaged: the file states ${num_rows} rows, its row groups ` +
+        counts.join(", "),
+    );
+}
+
 /**
  * Rows of a Parquet file, window by window within each row group; only columns that the schema
  * names are decoded. A list counts as many columns as it has elements, as it would in text; null is
@@ -328,6 +340,7 @@ function parquetFeed(
   return async function* (row, each, guard) {
     const parquet = await import("hyparquet");
     const metadata = await readable(() => parquet.parquetMetadataAsync(file));
+    assertRowCounts(metadata);
     const names = parquet.parquetSchema(metadata).children.map(({ element, children }) => ({
       name: element.name,
       nested: children.length > 0,

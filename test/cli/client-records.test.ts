@@ -86,8 +86,8 @@ describe("arkgraph evidence", () => {
     ])
       await rig.server().request("POST", "/dataset", { token, json: body });
     const { stdout } = await tool(`evidence ${crateArk}/b.csv`);
-    expect(stdout).toContain("b.csv <…/b.csv>");
-    expect(stdout).toContain("<ark:99999/raw>");
+    expect(stdout).toContain("b.csv (Dataset) …/b.csv");
+    expect(stdout).toContain(" (Dataset) ark:99999/raw");
     expect(stdout.match(/ark:99999\/rocrate-long-name/g)).toHaveLength(1);
     expect(stdout.trimEnd().split("\n").at(-1)).toBe(`…/ stands for ${crateArk}/`);
   });
@@ -95,8 +95,8 @@ describe("arkgraph evidence", () => {
   it("draws a tree, and removes control characters from names", async () => {
     const { stdout } = await tool("evidence ark:99999/counts");
     expect(stdout).toBe(
-      "Cell counts <ark:99999/counts> [evi:Dataset]\n└─ derivedFrom: Raw [31mimages " +
-        "<ark:99999/raw> [evi:Dataset]\n",
+      "Cell counts (Dataset) ark:99999/counts\n└─ derivedFrom: Raw [31mimages (Dataset) " +
+        "ark:99999/raw\n",
     );
     expect((await tool("evidence ark:99999/raw --direction downstream")).stdout).toContain(
       "(inverse): Cell counts",
@@ -162,7 +162,7 @@ describe("arkgraph search", () => {
     const { status, stdout } = await tool("search cell counts");
     expect(status).toBe(0);
     expect(stdout).toBe(
-      "Cell counts [evi:Dataset]\n  ark:99999/counts\n  Cells of each image.\n\n1 record\n",
+      `Cell counts (Dataset)\n  ${rig.server().url}/ark:99999/counts\n  Cells of each image.\n\n1 record\n`,
     );
     expect((await tool("search cells --limit 1")).stdout).toMatch(
       /\n3 records; next page: --offset 1\n$/,
@@ -189,7 +189,7 @@ describe("arkgraph search", () => {
           })
         ).shown;
       expect(await shown({})).toContain("Cell \u001b[1mcounts\u001b[22m");
-      expect(await shown({ NO_COLOR: "1" })).toContain("Cell counts [evi:Dataset]\n");
+      expect(await shown({ NO_COLOR: "1" })).toContain("Cell counts (Dataset)\n");
     },
   );
 });

@@ -33,6 +33,9 @@ const STORY = [
   "evidence",
   "score",
   "search",
+  "list",
+  "history",
+  "open",
   "publish",
   "download",
   "schema create-tabular",
@@ -52,6 +55,7 @@ const STORY = [
   "schema import",
   "schema infer",
   "completion",
+  "transfer",
   "withdraw",
   "logout",
   "serve",
@@ -72,8 +76,10 @@ beforeAll(async () => {
     },
   });
   await storeCells(registry, "ada@example.org", "correct horse battery");
+  const token = await registry.login("ada@example.org", "correct horse battery");
+  await registry.ask("/group", { token, body: EXAMPLES.group });
   const scored = await registry.ask("/rocrate/metadata", {
-    token: await registry.login("ada@example.org", "correct horse battery"),
+    token,
     body: {
       "@context": RO_CRATE,
       "@graph": [

@@ -72,7 +72,7 @@ describe("schema validate reports what is no error of a row", () => {
 
   it("keywords and formats of the schema without effect", async () => {
     const schema = schemaOf({
-      a: text(0, { pattrn: "^y$", not: { const: "x" }, format: "iri", minimum: 1 }),
+      a: text(0, { pattrn: "^y$", not: { const: "x" }, format: "colour", minimum: 1 }),
       b: text(0),
     });
     const { status, stdout } = await validate("x\n", schema, "--format json");

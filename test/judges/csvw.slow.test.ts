@@ -147,5 +147,7 @@ describe.skipIf(!ARCHIVE)("the W3C's validation tests of CSV on the Web", () => 
     expect(page).toContain(
       `Of the ${run} that are run, ${same.length} have the verdict that the W3C expects`,
     );
+    const table = readFileSync(join(packageRoot, "docs", "cli.md"), "utf8");
+    expect(table).toContain(`validation | ${same.length} | ${run} |`);
   });
 });

@@ -3,27 +3,9 @@ import { describe, expect, it } from "vitest";
 import { DEFAULT_LIMITS } from "../../src/tabular/limits.js";
 import { openSource } from "../../src/tabular/reader/open-source.js";
 import { type Dialect, separatedBy } from "../../src/tabular/reader/dialect.js";
-import { Row, type RowFeed, RowGate, unguarded } from "../../src/tabular/reader/row.js";
 import { textFeed } from "../../src/tabular/reader/text-feed.js";
 import { referenceFeed } from "./reference-feed.js";
-import { parts } from "./tables.js";
-
-/** All data rows that a feed gives, with their numbers; or the message it fails with. */
-async function rowsOf(feed: RowFeed): Promise<[number, string[]][] | string> {
-  const rows: [number, string[]][] = [];
-  const row = new Row();
-  const gate = new RowGate(false, row, {
-    onRow: () => rows.push([row.number, row.cells()]),
-    encoding: undefined,
-    limits: DEFAULT_LIMITS,
-  });
-  try {
-    for await (const _ of feed(row, () => gate.pass(), unguarded));
-  } catch (error) {
-    return (error as Error).message.replace(/\(line \d+\)/, "");
-  }
-  return rows;
-}
+import { parts, rowsOf } from "./tables.js";
 
 const scanned = (bytes: Uint8Array, separator: string, part: number) =>
   rowsOf(textFeed(openSource(parts(bytes, part)), separatedBy(separator), DEFAULT_LIMITS));

@@ -138,6 +138,38 @@ describe("keywords", () => {
       ["'🧬' is too short", "'' is too short"],
     ],
     ["format", { type: "string", format: "email" }, ["a@b.org", "a"], ["'a' is not a 'email'"]],
+    [
+      "hosts of any script",
+      { type: "string", format: "idn-hostname" },
+      ["bücher.example", "a·l.example", "-a.example", "a.".repeat(126) + "aé"],
+      [
+        "'a·l.example' is not a 'idn-hostname'",
+        "'-a.example' is not a 'idn-hostname'",
+        `'${"a.".repeat(126)}aé' is not a 'idn-hostname'`,
+      ],
+    ],
+    [
+      "mailboxes of any script",
+      { type: "string", format: "idn-email" },
+      ["jürgen@bücher.example", "jürgen", "a b@c.example", "a@-.example"],
+      [
+        "'jürgen' is not a 'idn-email'",
+        "'a b@c.example' is not a 'idn-email'",
+        "'a@-.example' is not a 'idn-email'",
+      ],
+    ],
+    [
+      "addresses of any script",
+      { type: "string", format: "iri" },
+      ["https://example.org/ä?q=ü", "/ä", "https://example.org/ä b"],
+      ["'/ä' is not a 'iri'", "'https://example.org/ä b' is not a 'iri'"],
+    ],
+    [
+      "relative addresses of any script",
+      { type: "string", format: "iri-reference" },
+      ["/ä", "#ä", "ä b"],
+      ["'ä b' is not a 'iri-reference'"],
+    ],
     ["a format that nobody knows judges nothing", { type: "string", format: "colour" }, ["a"], []],
     [
       "enum of text",

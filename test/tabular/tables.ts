@@ -1,3 +1,5 @@
+import { DEFAULT_LIMITS } from "../../src/tabular/limits.js";
+import { Row, type RowFeed, RowGate, unguarded } from "../../src/tabular/reader/row.js";
 import type { TableError, TableSummary } from "../../src/tabular/rules/check.js";
 import { readSchema } from "../../src/tabular/schema/table-schema.js";
 import { type CheckOptions, validateTable } from "../../src/tabular/validate.js";
@@ -5,6 +7,23 @@ import { type CheckOptions, validateTable } from "../../src/tabular/validate.js"
 /** Bytes as a source that hands them over in parts of a length. */
 export async function* parts(bytes: Uint8Array, length = 65_536): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);
+}
+
+/** All data rows that a feed gives, with their numbers; or the message it fails with. */
+export async function rowsOf(feed: RowFeed): Promise<[number, string[]][] | string> {
+  const rows: [number, string[]][] = [];
+  const row = new Row();
+  const gate = new RowGate(false, row, {
+    onRow: () => rows.push([row.number, row.cells()]),
+    encoding: undefined,
+    limits: DEFAULT_LIMITS,
+  });
+  try {
+    for await (const _ of feed(row, () => gate.pass(), unguarded));
+  } catch (error) {
+    return (error as Error).message.replace(/\(line \d+\)/, "");
+  }
+  return rows;
 }
 
 /** A schema of these properties: text between commas, no header, unless said otherwise. */

@@ -14,12 +14,18 @@ export const serverOption = (): Option =>
       "login, else http://127.0.0.1:8080",
   );
 const ARK = "identifier of the record, in any spelling";
+const STATUSES = ["PUBLISHED", "DRAFT", "EMBARGOED", "ARCHIVED"];
+/** Kinds of records; GraphQL writes them in capitals. */
+const KINDS =
+  "annotation computation data-download dataset entity evidence-graph experiment group instrument " +
+  "ml-model organization project ro-crate sample schema software user";
 
 /** The commands that talk to a registry; the code of each is loaded when it runs. */
 export function addRegistryCommands(program: ToolCommand): void {
   addAccount(program);
   addCrates(program);
   addRecords(program);
+  addOwnRecords(program);
 }
 
 function addAccount(program: ToolCommand): void {
@@ -235,7 +241,7 @@ function addRecords(program: ToolCommand): void {
         "--status <status>",
         "PUBLISHED: everyone; otherwise only those who may change the record",
       )
-        .choices(["PUBLISHED", "DRAFT", "EMBARGOED", "ARCHIVED"])
+        .choices(STATUSES)
         .default("PUBLISHED"),
     )
     .option("--until <date>", "end of an embargo")
@@ -269,6 +275,59 @@ function addRecords(program: ToolCommand): void {
     .option("--force", "overwrite a file that exists")
     .example("arkgraph download ark:99999/dataset-cells --output cells.csv")
     .action(async (ark, options) => (await import("./download.js")).downloadCommand(ark, options));
+}
+
+function addOwnRecords(program: ToolCommand): void {
+  program
+    .command("list")
+    .description("list your records, or those of another owner, last changed first")
+    .addOption(serverOption())
+    .addOption(
+      new Option("--kind <kinds...>", "only records of these kinds").choices(KINDS.split(" ")),
+    )
+    .addOption(
+      new Option("--status <statuses...>", "only records with one of these").choices(STATUSES),
+    )
+    .option("--name <text>", "only records whose name contains this")
+    .option("--crate <ark>", "only records that came with this crate")
+    .option("--owner <ark>", "records of this user, group, organization or project")
+    .addOption(
+      new Option("--limit <count>", "number of records to show")
+        .argParser(positiveValue)
+        .default(20),
+    )
+    .option("--json", "print JSON")
+    .example("arkgraph list --kind dataset --status DRAFT")
+    .action(async (options) => (await import("./manage.js")).listCommand(options));
+  program
+    .command("history")
+    .description("show who changed a record, when and where, newest first")
+    .argument("<ark>", ARK)
+    .addOption(serverOption())
+    .addOption(
+      new Option("--limit <count>", "number of revisions to show")
+        .argParser(positiveValue)
+        .default(20),
+    )
+    .option("--json", "print JSON")
+    .example("arkgraph history ark:99999/dataset-cells")
+    .action(async (ark, options) => (await import("./manage.js")).historyCommand(ark, options));
+  program
+    .command("transfer")
+    .description("hand records over to another owner, who can then change them")
+    .argument("<arks...>", "identifiers of the records, in any spelling")
+    .addOption(serverOption())
+    .requiredOption("--to <ark>", "the new owner: a user, group, organization or project")
+    .example("arkgraph transfer ark:99999/dataset-cells --to ark:99999/group-microscopy")
+    .action(async (arks, options) => (await import("./manage.js")).transferCommand(arks, options));
+  program
+    .command("open")
+    .description("print the address of a record's page, and open it in the browser of a desktop")
+    .argument("<ark>", ARK)
+    .addOption(serverOption())
+    .option("--no-browser", "only print the address")
+    .example("arkgraph open ark:99999/dataset-cells")
+    .action(async (ark, options) => (await import("./manage.js")).openCommand(ark, options));
 }
 
 /** `completion`: needs the whole program, whose commands it completes. */

@@ -7,13 +7,14 @@ import type { Publication } from "../../../src/services/publication/publish.js";
 import type { AiReadyScore, CriterionScore } from "../../../src/services/scoring/score.js";
 import type { SearchAnswer, SearchResult } from "../../../src/services/search/search.js";
 import {
+  addressOf,
   arkPath,
   givenArk,
   openRegistry,
   type Registry,
   type ServerOption,
 } from "../../registry.js";
-import { Failure, note, paint, ShortIds, visible } from "../../terminal.js";
+import { Failure, headline, note, paint, ShortIds, visible } from "../../terminal.js";
 
 /** `get`: the current version of a record. @throws Failure */
 export async function getCommand(
@@ -60,27 +61,27 @@ export async function searchCommand(
   const more =
     offset + results.length < total ? `; next page: --offset ${offset + results.length}` : "";
   process.stdout.write(
-    results.map(resultText).join("") + `${total === 1 ? "1 record" : `${total} records`}${more}\n`,
+    results.map((result) => resultText(registry, result)).join("") + `${total === 1 ? "1 record" : `${total} records`}${more}\n`,
   );
 }
 
-function resultText({
-  "@id": id,
-  "@type": type,
-  name,
-  description,
-  highlight,
-}: SearchResult): string {
+function resultText(
+  registry: Registry,
+  { "@id": id, "@type": type, name, description, highlight }: SearchResult,
+): string {
   const title = highlight.name === undefined ? visible(name ?? id) : found(highlight.name);
   const about =
     highlight.description === undefined
       ? visible(shortened(description ?? ""))
       : found(highlight.description);
   return (
-    `${title} ${paint("dim", visible(`[${[type].flat().join(", ")}]`))}\n  ` +
-    `${paint("cyan", visible(id))}\n${about === "" ? "" : `  ${about}\n`}\n`
+    `${headline(title, [type].flat().map(typeName))}\n  ` +
+    `${paint("cyan", addressOf(registry, id))}\n${about === "" ? "" : `  ${about}\n`}\n`
   );
 }
+
+/** `Dataset` for `evi:Dataset` and for an address that ends with it. */
+const typeName = (type: string): string => type.replace(/^.*[#/:]/, "");
 
 /** The registry marks matches in HTML; a terminal shows them bold. */
 const found = (html: string): string =>

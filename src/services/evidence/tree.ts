@@ -180,10 +180,11 @@ function branchesOf(evidence: EvidenceGraph, down: boolean): Map<string, Branch[
 }
 
 function caption(id: string, node: EvidenceNode | undefined, missing: string | undefined): string {
-  if (missing !== undefined) return `${id} [${missing}]`;
+  if (missing !== undefined) return `${id} (${missing})`;
   // The class of the record's kind describes its role in the evidence better than a file's
   // MediaObject.
   const type = node?.["@type"].find((name) => name.startsWith("evi:")) ?? node?.["@type"][0];
   const name = plainLine(node?.name ?? "");
-  return `${name === "" ? id : `${name} <${id}>`}${type === undefined ? "" : ` [${type}]`}`;
+  const kind = type === undefined ? "" : ` (${type.replace(/^.*[#/:]/, "")})`;
+  return name === "" ? `${id}${kind}` : `${name}${kind} ${id}`;
 }

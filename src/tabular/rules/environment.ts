@@ -70,7 +70,10 @@ async function linearPatterns(): Promise<RuleEnvironment["pattern"]> {
 
 /** The test of each format, by name. */
 export async function loadFormats(): Promise<Map<string, (text: string) => boolean>> {
-  const { fullFormats } = await import("ajv-formats/dist/formats.js");
+  const [{ fullFormats }, { internationalFormats }] = await Promise.all([
+    import("ajv-formats/dist/formats.js"),
+    import("./international-formats.js"),
+  ]);
   const tests = new Map<string, (text: string) => boolean>(XSD_FORMATS);
   for (const [name, format] of Object.entries(fullFormats)) {
     const validate =
@@ -81,7 +84,7 @@ export async function loadFormats(): Promise<Map<string, (text: string) => boole
     else if (typeof validate === "function")
       tests.set(name, (text) => (validate as (text: string) => boolean)(text));
   }
-  return tests;
+  return new Map([...tests, ...internationalFormats(tests)]);
 }
 
 // JavaScript's and RE2's patterns are similar but differ in the meaning of a few signs. This writes

@@ -38,10 +38,10 @@ describe("the tree of an evidence graph", () => {
     );
     graph["@graph"][0]!.name = "Result";
     expect(supportTree(graph)).toEqual([
-      "Result <a> [evi:Dataset]",
-      "└─ generatedBy: r [evi:Dataset]",
-      "   ├─ usedDataset: b [evi:Dataset]",
-      "   └─ usedDataset: c [unknown]",
+      "Result (Dataset) a",
+      "└─ generatedBy: r (Dataset)",
+      "   ├─ usedDataset: b (Dataset)",
+      "   └─ usedDataset: c (unknown)",
     ]);
   });
 
@@ -56,12 +56,12 @@ describe("the tree of an evidence graph", () => {
         }),
       ),
     ).toEqual([
-      "a [evi:Dataset]",
-      "├─ derivedFrom: b [evi:Dataset]",
-      "│  └─ derivedFrom: d [evi:Dataset]",
-      "│     └─ derivedFrom: a [evi:Dataset] (see above)",
-      "└─ derivedFrom: c [evi:Dataset]",
-      "   └─ derivedFrom: d [evi:Dataset] (see above)",
+      "a (Dataset)",
+      "├─ derivedFrom: b (Dataset)",
+      "│  └─ derivedFrom: d (Dataset)",
+      "│     └─ derivedFrom: a (Dataset) (see above)",
+      "└─ derivedFrom: c (Dataset)",
+      "   └─ derivedFrom: d (Dataset) (see above)",
     ]);
   });
 
@@ -74,9 +74,9 @@ describe("the tree of an evidence graph", () => {
         ),
       ),
     ).toEqual([
-      "in [evi:Dataset]",
-      "└─ usedDataset (inverse): run [evi:Dataset]",
-      "   └─ generated: out [evi:Dataset]",
+      "in (Dataset)",
+      "└─ usedDataset (inverse): run (Dataset)",
+      "   └─ generated: out (Dataset)",
     ]);
   });
 
@@ -88,7 +88,7 @@ describe("the tree of an evidence graph", () => {
           { outputs: [{ "@id": "fig" }] },
         ),
       ),
-    ).toEqual(["fig [evi:Dataset]", "└─ derivedFrom: raw [evi:Dataset]"]);
+    ).toEqual(["fig (Dataset)", "└─ derivedFrom: raw (Dataset)"]);
   });
 
   it("truncates a chain of thousands at the width of a terminal", () => {

@@ -34,6 +34,11 @@ const SETS = {
     has: "connexion",
     what: "judge of FAIR records",
   },
+  "table-judges": {
+    requirements: "requirements-tables.txt",
+    has: "fairscape_cli",
+    what: "judges of tables",
+  },
   "rest-clients": {
     requirements: "requirements-rest-clients.txt",
     has: "openapi_generator_cli",
