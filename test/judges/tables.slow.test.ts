@@ -5,15 +5,15 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { parquetMetadata } from "hyparquet";
 import { describe, expect, it } from "vitest";
-import { propertiesOfParquet } from "../../cli/commands/schema/parquet.js";
 import { packageRoot } from "../../src/package-root.js";
 import { DEFAULT_LIMITS, TabularError } from "../../src/tabular/limits.js";
-import { parquetColumns, type ParquetFile, parquetFeed } from "../../src/tabular/parquet-feed.js";
+import { type ParquetFile, parquetTable } from "../../src/tabular/parquet-feed.js";
 import { separatedBy } from "../../src/tabular/reader/dialect.js";
 import { textFeed } from "../../src/tabular/reader/text-feed.js";
 import { parseExactJson } from "../../src/tabular/schema/exact-json.js";
 import { readSchema } from "../../src/tabular/schema/table-schema.js";
-import { validateRows } from "../../src/tabular/validate.js";
+import { propertiesOf } from "../../src/tabular/sources/cell-table.js";
+import { validateCells } from "../../src/tabular/validate.js";
 import { arkgraph, useFolder } from "../cli/terminal.js";
 import { askTools, folderOf, maySkip, toolsMissing } from "../support/servers/judges.js";
 import { findProgram } from "../support/servers/programs.js";
@@ -166,10 +166,11 @@ describe.skipIf(isMissing && maySkip)("the Parquet files of parquet-go", () => {
       byteLength: bytes.length,
       slice: (start, end) => Uint8Array.from(bytes.subarray(start, end)).buffer,
     };
-    const columns = await parquetColumns(file);
+    const table = parquetTable(file);
+    const columns = (await table.columns?.()) ?? [];
     if (columns.some(({ type }) => type === undefined)) return void nested.push(name);
-    const schema = readSchema({ properties: propertiesOfParquet(columns), required: [] });
-    const run = validateRows(parquetFeed(file, schema, DEFAULT_LIMITS), schema);
+    const schema = readSchema({ properties: propertiesOf(columns), required: [] });
+    const run = validateCells(table, schema);
     const result = run.summary().catch((error: unknown) => error);
     if (name.startsWith("malformed")) {
       expect(await result).toBeInstanceOf(TabularError);
@@ -255,7 +256,7 @@ describe.skipIf(toolsMissing("table-judges") && maySkip)(
     const create = (file: string) =>
       ["schema", "create-tabular", "--name", "Cells", "--description", "A table of cells"].concat([
         "--separator",
-        separator,
+        ";",
         "--header",
         file,
       ]);
