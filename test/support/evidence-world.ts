@@ -73,6 +73,7 @@ export class EvidenceWorld {
         createdAt: 0,
         modifiedAt: 0,
         publicationStatus: "DRAFT",
+        private: false,
         embargoedUntil: null,
         crate: planned.crate ?? null,
         tombstone: null,

@@ -213,6 +213,7 @@ function storedAs(
     modifiedAt: at,
     publicationStatus: "DRAFT",
     embargoedUntil: null,
+    private: false,
     crate: null,
     tombstone: null,
     archived: null,

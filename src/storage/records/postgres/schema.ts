@@ -588,6 +588,17 @@ async function version15(session: Session): Promise<void> {
 }
 
 /**
+ * Records that only those see who may change them, and their texts, which no search reads. Nodes of
+ * older versions would show them.
+ */
+const VERSION_16 = `
+ALTER TABLE record ADD COLUMN IF NOT EXISTS private smallint NOT NULL DEFAULT 0;
+CREATE INDEX IF NOT EXISTS live_private ON record (owner_key, kind, id)
+  WHERE private = 1 AND deleted_at IS NULL;
+CREATE TABLE IF NOT EXISTS private_text (LIKE text INCLUDING DEFAULTS, PRIMARY KEY (state));
+`;
+
+/**
  * Each brings the schema one version further. Only ever add to the end; `needs` is lower than the
  * version only where older programs may read and write as before.
  */
@@ -609,6 +620,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: version13, needs: 13 },
   { up: version14, needs: 14 },
   { up: version15, needs: 15 },
+  { up: VERSION_16, needs: 16 },
 ];
 
 /**

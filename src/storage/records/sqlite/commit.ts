@@ -113,6 +113,7 @@ export class Committer {
       touched: new Set(),
       live: new Map(),
       arrived: [],
+      opened: [],
       linked: new Set(),
     };
     this.#projection.begin();
@@ -120,6 +121,7 @@ export class Committer {
     const records = this.#records.apply(commit.records, step);
     this.#owners.checkDeleted(step.links);
     this.#links.apply(step);
+    for (const record of step.opened) this.#links.open(record, step);
     for (const key of step.touched) {
       checkDeadline(step);
       this.#touch.put([step.sequence, key]);

@@ -451,6 +451,20 @@ INSERT INTO embedding_reach SELECT model, sequence, record FROM vector_reach;
 DROP TABLE vector; DROP TABLE vector_reach;`);
 }
 
+/**
+ * Records that only those see who may change them, and their texts, which are in no index. The
+ * index has their owners: those of one viewer are few among all.
+ */
+function version15(connection: Connection): void {
+  addColumn(connection, "record", "private", "INTEGER NOT NULL DEFAULT 0");
+  connection.exec(`
+CREATE INDEX IF NOT EXISTS live_private ON record (owner_key, kind, id)
+  WHERE private = 1 AND deleted_at IS NULL;
+CREATE TABLE IF NOT EXISTS private_text (id INTEGER PRIMARY KEY, name TEXT NOT NULL,
+  description TEXT NOT NULL, keywords TEXT NOT NULL, other TEXT NOT NULL,
+  words TEXT NOT NULL) STRICT;`);
+}
+
 /** SQLite has no ADD COLUMN IF NOT EXISTS. */
 function addColumn(connection: Connection, table: string, column: string, type: string): void {
   const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
@@ -475,6 +489,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   version12,
   version13,
   version14,
+  version15,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -131,6 +131,8 @@ export async function applyCommits(
       const { ark, revision } = held.row;
       const newestBacklink = waiting === undefined ? {} : { newestBacklink: waiting };
       done.set(write, { ark, revision, ...newestBacklink });
+      if (write.op === "publish" && held.row.private < (held.stored?.private ?? 0))
+        links.open(step, held);
       if (write.op === "publish" || (write.op === "replace" && revision === write.ifRevision))
         continue;
       objects.apply(held.row, write, () => ++counters.object);

@@ -78,7 +78,7 @@ export class LinkWrites {
    * first.
    */
   restate({ sequence }: Step, held: Held, write: RecordWrite): void {
-    const { id, key, kind } = held.row;
+    const { id, key, kind, private: isPrivate } = held.row;
     const links = "links" in write ? unpackLinks(write.links) : [];
     const now = links.map(({ predicate, target, targetKey }) => ({
       via: this.#vias.get(viaOf(kind, predicate))!,
@@ -87,9 +87,16 @@ export class LinkWrites {
     }));
     if (!this.#before.has(held)) this.#before.set(held, held.links);
     held.links = restate(held.links, now, sequence, (targetKey) => {
-      if (targetKey !== key) this.touched.set(targetKey, sequence);
+      // Others are to notice nothing of what a private record states.
+      if (targetKey !== key && isPrivate === 0) this.touched.set(targetKey, sequence);
     });
     if ("quads" in write) this.#restated.set(id, held);
+  }
+
+  /** The links of a record that becomes open count from now on. */
+  open({ sequence }: Step, { row, links }: Held): void {
+    for (const { targetKey } of links)
+      if (targetKey !== row.key) this.touched.set(targetKey, sequence);
   }
 
   /** Writes the positions that differ, and updates the newest link of the targets. */
