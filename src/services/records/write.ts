@@ -29,6 +29,7 @@ import {
   Claims,
 } from "../access/rules.js";
 import { accountChange, assertMayHaveAccount, type Attempts } from "../accounts/user-account.js";
+import { wholeStoreOf } from "../access/seen.js";
 import type { Deps } from "../deps.js";
 import { describe, findLive, pathOf } from "./find.js";
 import {
@@ -189,7 +190,7 @@ async function mayRegister(
   given: Ark | undefined,
 ): Promise<readonly string[]> {
   if (!given) return [];
-  const claims = new Claims(records, caller);
+  const claims = new Claims(wholeStoreOf(records), caller);
   await claims.assertMayRegister(given);
   return claims.unheld;
 }

@@ -74,8 +74,8 @@ export interface RecordStore
    * is ambiguous.
    */
   findMany(arks: readonly string[], viewer?: Viewer): Promise<(StoredRecord | undefined)[]>;
-  /** All that hold one of these keys, tombstones and private records included, in no order. */
-  holders(keys: readonly string[]): Promise<Holder[]>;
+  /** All that hold one of these keys, tombstones included, in no order. */
+  holders(keys: readonly string[], viewer?: Viewer): Promise<Holder[]>;
   list(query: ListQuery): Promise<ListedPage>;
   count(query: Omit<ListQuery, "after" | "limit" | "order" | "bytes">): Promise<number>;
   atRevision(

@@ -194,7 +194,7 @@ export function joined(parts: readonly string[], word: "AND" | "OR"): string {
 }
 
 /** Only an act of publication sets a status, so only a DRAFT is asked for its past. */
-const DISCLOSED = `(r.status <> 'DRAFT' OR EXISTS (SELECT 1 FROM revision AS v
+const DISCLOSED = `r.private = 0 AND (r.status <> 'DRAFT' OR EXISTS (SELECT 1 FROM revision AS v
     WHERE v.record = r.id AND v.action = 'publish'))`;
 /** Conditions on `record AS r` for an address that anyone may know. */
 export const addressed = (
@@ -204,6 +204,8 @@ export const addressed = (
 ): readonly string[] => [
   "r.deleted_at IS NULL",
   "r.status <> 'DRAFT'",
+  // A file of a private crate may be EMBARGOED.
+  "r.private = 0",
   ...withoutKinds(without, dialect).map((condition) => condition.sql(sql)),
 ];
 

@@ -63,6 +63,9 @@ export function visibilityConforms({ store, reopen }: Setting): void {
         expect(found !== undefined).toBe(seen.includes(ark));
       }
       expect(arksOf(await store().findMany([PRIVATE, GROUPS, OPEN], viewer))).toEqual(seen);
+      expect(
+        arksOf(await store().holders([PRIVATE, GROUPS].map(arkKey), viewer)).toSorted(),
+      ).toEqual(seen.toSorted());
       expect(arksOf(await store().findMany([PRIVATE], viewer))).toEqual(
         seen.includes(PRIVATE) ? [PRIVATE] : [],
       );
@@ -164,6 +167,12 @@ export function visibilityConforms({ store, reopen }: Setting): void {
       await write(store(), create("ark:99999/later"));
       const [later, crate] = await store().findMany(["ark:99999/later", CRATE]);
       expect([later!.newestBacklink, crate!.newestBacklink]).toEqual([0, 0]);
+      await write(store(), hidden("ark:99999/late", { links: [linkTo(PRIVATE)] }));
+      await write(store(), hidden("ark:99999/end", { links: [linkTo("ark:99999/wanted")] }));
+      const { sequence } = await write(store(), hidden("ark:99999/wanted"));
+      const [target, wanted] = await store().findMany([PRIVATE, "ark:99999/wanted"]);
+      expect(target!.newestBacklink).toBe(sequence - 2);
+      expect(wanted!.newestBacklink).toBe(sequence - 1);
       const port = store().openFeed();
       const ask = (request: object) =>
         new Promise<FeedAnswer>((resolve) => {

@@ -35,7 +35,7 @@ export interface StoredRecord {
   archived: Withdrawal | null;
   /**
    * Change-log sequence of the newest link of another record that points here; 0 when there is
-   * none. Links that private records state do not count. Part of the ETag.
+   * none. Links that private records state count for private records only. Part of the ETag.
    */
   newestBacklink: number;
   /** The document, UTF-8 JSON, as answered to clients (derived entries not included). */

@@ -139,8 +139,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#ask(() => this.#records.find(ark, viewer));
   findMany = (arks: readonly string[], viewer?: Viewer): Promise<(StoredRecord | undefined)[]> =>
     this.#ask(() => this.#records.findMany(arks, viewer));
-  holders = (keys: readonly string[]): Promise<Holder[]> =>
-    this.#ask(() => this.#records.holders(keys));
+  holders = (keys: readonly string[], viewer?: Viewer): Promise<Holder[]> =>
+    this.#ask(() => this.#records.holders(keys, viewer));
   list = (query: ListQuery): Promise<ListedPage> => this.#ask(() => this.#lists.list(query));
   count = (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> =>
     this.#ask(() => this.#lists.count(query));

@@ -129,8 +129,8 @@ class SqliteRecordStore implements RecordStore {
     viewer?: Viewer,
   ): Promise<(StoredRecord | undefined)[]> =>
     inParts(arks, (part) => read(() => this.#records.findMany(part, viewer)));
-  holders = async (keys: readonly string[]): Promise<Holder[]> =>
-    read(() => this.#records.holders(keys));
+  holders = async (keys: readonly string[], viewer?: Viewer): Promise<Holder[]> =>
+    read(() => this.#records.holders(keys, viewer));
   list = async (query: ListQuery): Promise<ListedPage> => {
     await eventLoop.pause();
     return read(() => this.#lists.list(query));

@@ -206,11 +206,11 @@ export class LinkWrites {
     this.#waiting = connection.prepare<[string, number]>(
       `SELECT asked.value, max(l.sequence) FROM json_each(?) AS asked CROSS JOIN link AS l
         ON l.target_key = asked.value CROSS JOIN record AS r ON r.id = l.source
-        WHERE r.private = 0 GROUP BY asked.value`,
+        WHERE (r.private = 0 OR ?2) GROUP BY asked.value`,
     );
     this.#waitingForOne = connection.prepare<[number | null]>(
       `SELECT max(l.sequence) FROM link AS l CROSS JOIN record AS r ON r.id = l.source
-        WHERE l.target_key = ? AND r.private = 0`,
+        WHERE l.target_key = ?1 AND (r.private = 0 OR ?2)`,
     );
     this.#sourcesOf = connection.prepare<[number]>(
       "SELECT DISTINCT source FROM link WHERE target_key = ?1 AND (?3 OR target <> ?2)",
@@ -252,10 +252,15 @@ export class LinkWrites {
   #meetWaiting(step: Step): Set<number> {
     const sources = new Set<number>();
     if (step.arrived.length === 0) return sources;
-    const waiting = this.#waitingFor(step.arrived.map(({ key }) => key));
+    const keysOf = (isPrivate: boolean): string[] =>
+      step.arrived.filter((arrival) => arrival.isPrivate === isPrivate).map(({ key }) => key);
+    const waiting = {
+      open: this.#waitingFor(keysOf(false), false),
+      private: this.#waitingFor(keysOf(true), true),
+    };
     for (const arrival of step.arrived) {
-      const { id, ark, key, sharesKey } = arrival;
-      const newest = waiting.get(key);
+      const { id, ark, key, sharesKey, isPrivate } = arrival;
+      const newest = waiting[isPrivate ? "private" : "open"].get(key);
       if (newest === undefined) continue;
       arrival.newest = newest;
       this.#arrive.put([newest, id]);
@@ -268,20 +273,24 @@ export class LinkWrites {
   /**
    * Key → newest of the links that waited for it. One statement for a whole crate; a plainer,
    * faster one for one record.
+   * @param isPrivate whether links that private records state count
    */
-  #waitingFor(keys: readonly string[]): Map<string, number> {
-    if (keys.length > 1) return new Map(this.#waiting.all([textArray([...new Set(keys)])]));
-    const newest = this.#waitingForOne.one([keys[0]!])[0];
+  #waitingFor(keys: readonly string[], isPrivate: boolean): Map<string, number> {
+    const those = Number(isPrivate);
+    if (keys.length === 0) return new Map();
+    if (keys.length > 1) return new Map(this.#waiting.all([textArray([...new Set(keys)]), those]));
+    const newest = this.#waitingForOne.one([keys[0]!, those])[0];
     return new Map(newest === null ? [] : [[keys[0]!, newest]]);
   }
 
   /** Writes the positions that differ. A link that was stated before keeps its age. */
   #write(
     { source, key, kind, links, isNew, isPrivate }: LinkChange,
-    { sequence, linked, touched }: Step,
+    { sequence, linked, touched, touchedPrivately }: Step,
   ): void {
     const touch = (target: string): void => {
-      if (!isPrivate && target !== key && !linked.has(target)) touched.add(target);
+      if (target !== key && !linked.has(target))
+        (isPrivate ? touchedPrivately : touched).add(target);
     };
     const before = isNew
       ? []

@@ -60,7 +60,8 @@ export class RecordReads {
     // As one text: a row of libSQL's takes ten times as long as its part of that.
     this.#holders = connection.prepare<[string]>(
       `SELECT json_group_array(json_array(r.ark, r.key, r.kind, r.owner, r.deleted_at IS NOT NULL))
-        FROM json_each(?) AS asked CROSS JOIN record AS r ON r.key = asked.value`,
+        FROM json_each(?1) AS asked CROSS JOIN record AS r ON r.key = asked.value
+        AND ${seenSql("r", "?2")}`,
     );
     this.#atRevision = connection.prepare<[Uint8Array, string, number]>(
       `SELECT s.document, v.action, v.at FROM record AS r JOIN revision AS v
@@ -112,8 +113,9 @@ export class RecordReads {
     return arks.map((ark) => byArk.get(ark) ?? byKey.get(arkKey(ark)));
   }
 
-  holders(keys: readonly string[]): Holder[] {
-    const [rows] = this.#holders.one([textArray(keys.filter(isStorableText))]);
+  holders(keys: readonly string[], viewer?: Viewer): Holder[] {
+    const asked = textArray(keys.filter(isStorableText));
+    const [rows] = this.#holders.one([asked, viewerKey(viewer)]);
     return storedJson<[string, string, KindName, string | null, number][]>(
       rows,
       "a list of records",

@@ -106,12 +106,12 @@ export class RecordWrites {
     const creates = writes.filter((write) => write.op === "create");
     if (creates.length > 1) creates.sort((a, b) => (a.ark < b.ark ? -1 : 1));
     const holdersOf = this.#holdersFor(creates);
-    const links = creates.length > 1 ? linkedKeys(creates) : NONE;
+    const isLinked = linkedBy(creates);
     const first = this.#newestId + 1;
     for (const write of creates) {
       checkDeadline(step);
       if (!write.private) addTo(step.live, write.kind, 1);
-      this.#createOne(write, ++this.#newestId, step, holdersOf(write), links.has(write.key));
+      this.#createOne(write, ++this.#newestId, step, holdersOf(write), isLinked(write));
     }
     this.#text.index(first, this.#newestId, step);
     return writes.map((write) => {
@@ -255,7 +255,13 @@ export class RecordWrites {
     if (write.objects) this.#objects.add(id, write.objects, 1);
     this.#projection.owns(write.key, write.ark, holders.length > 0);
     step.changed.add(id);
-    step.arrived.push({ id, ark: write.ark, key: write.key, sharesKey: holders.length > 0 });
+    step.arrived.push({
+      id,
+      ark: write.ark,
+      key: write.key,
+      sharesKey: holders.length > 0,
+      isPrivate,
+    });
     step.links.push({
       source: id,
       ark: write.ark,
@@ -343,14 +349,17 @@ const publishedBy = (write: Extract<PreparedWrite, { op: "publish" }>) => [
 const addTo = (counts: Map<string, number>, kind: string, by: number): void =>
   void counts.set(kind, (counts.get(kind) ?? 0) + by);
 
-const NONE: ReadonlySet<string> = new Set();
-
-/** Keys that records of others among these link to. */
-function linkedKeys(creates: readonly Write<"create">[]): Set<string> {
-  const keys = new Set<string>();
+/** Whether a new record of these is linked to by another one, which it may notice. */
+function linkedBy(creates: readonly Write<"create">[]): (write: Write<"create">) => boolean {
+  if (creates.length < 2) return () => false;
+  const [open, all] = [new Set<string>(), new Set<string>()];
   for (const { key, links, private: isPrivate } of creates)
-    if (!isPrivate) for (const { targetKey } of links) if (targetKey !== key) keys.add(targetKey);
-  return keys;
+    for (const { targetKey } of links) {
+      if (targetKey === key) continue;
+      all.add(targetKey);
+      if (!isPrivate) open.add(targetKey);
+    }
+  return ({ key, private: isPrivate }) => (isPrivate ? all : open).has(key);
 }
 
 /** Between two statements the deadline of a commit is checked. */

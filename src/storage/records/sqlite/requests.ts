@@ -94,6 +94,8 @@ export interface Step {
   readonly links: LinkChange[];
   /** Keys that get a link by this commit, or lose one. */
   readonly touched: Set<string>;
+  /** Keys of which private records alone may notice that: a private record stated the link. */
+  readonly touchedPrivately: Set<string>;
   /** Live open records that the commit adds, by kind. */
   readonly live: Map<string, number>;
   /** Records that become open. */
@@ -127,6 +129,7 @@ interface Arrival {
   ark: string;
   key: string;
   sharesKey: boolean;
+  isPrivate: boolean;
   /** Commit that the newest of the links that waited for it is of. */
   newest?: number;
 }

@@ -90,8 +90,8 @@ const MANY_BY_KEY = statement<RecordRow>(
     AND ${seenSql("r", "$2::text")} ORDER BY r.ark`,
 );
 const HOLDERS = statement<[string, string, string, string | null, number]>(
-  `SELECT ark, key, kind, owner, (deleted_at IS NOT NULL)::int FROM record
-    WHERE key = ANY($1::text[])`,
+  `SELECT r.ark, r.key, r.kind, r.owner, (r.deleted_at IS NOT NULL)::int FROM record AS r
+    WHERE r.key = ANY($1::text[]) AND ${seenSql("r", "$2::text")}`,
 );
 const AT_REVISION = statement<[Uint8Array, string, number]>(
   `SELECT s.document, v.action, v.at FROM record AS r JOIN revision AS v ON v.record = r.id
@@ -158,9 +158,10 @@ export class RecordReads {
     return arks.map((ark) => byArk.get(ark) ?? byKey.get(arkKey(ark)));
   }
 
-  async holders(keys: readonly string[]): Promise<Holder[]> {
+  async holders(keys: readonly string[], viewer?: Viewer): Promise<Holder[]> {
     const asked = [...new Set(keys.filter(isStorableText))];
-    const rows = asked.length === 0 ? [] : await this.#database.query(HOLDERS, [asked]);
+    const rows =
+      asked.length === 0 ? [] : await this.#database.query(HOLDERS, [asked, viewerKey(viewer)]);
     return rows.map(([ark, key, kind, owner, deleted]) => ({
       ark,
       key,

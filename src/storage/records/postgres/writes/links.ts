@@ -22,6 +22,12 @@ const TOUCH = statement(
     WHERE record.key = v.key AND record.newest_backlink < v.sequence`,
 );
 
+const TOUCH_PRIVATELY = statement(
+  `UPDATE record SET newest_backlink = v.sequence
+    FROM unnest($1::text[], $2::bigint[]) AS v (key, sequence)
+    WHERE record.key = v.key AND record.private = 1 AND record.newest_backlink < v.sequence`,
+);
+
 const PROJECT = statement("UPDATE state SET projected = $2 WHERE id = $1");
 /**
  * Targets that a record spells otherwise. OFFSET keeps the plan: each key is looked up in the index,
@@ -61,6 +67,8 @@ const SOURCES_PER_STATEMENT = 500;
 export class LinkWrites {
   /** Key → number of the newest commit that gave it a link, or took one. */
   readonly touched = new Map<string, number>();
+  /** The same of links that private records state, which only private records notice. */
+  readonly touchedPrivately = new Map<string, number>();
   /** Links before, of records that state others now. */
   readonly #before = new Map<Held, readonly StatedLink[]>();
   /** Records with a new state. */
@@ -87,8 +95,8 @@ export class LinkWrites {
     }));
     if (!this.#before.has(held)) this.#before.set(held, held.links);
     held.links = restate(held.links, now, sequence, (targetKey) => {
-      // Others are to notice nothing of what a private record states.
-      if (targetKey !== key && isPrivate === 0) this.touched.set(targetKey, sequence);
+      if (targetKey !== key)
+        (isPrivate === 1 ? this.touchedPrivately : this.touched).set(targetKey, sequence);
     });
     if ("quads" in write) this.#restated.set(id, held);
   }
@@ -112,6 +120,7 @@ export class LinkWrites {
     await sending.rows(DROP, dropped);
     await sending.rows(PUT, put);
     await sending.rows(TOUCH, [...this.touched]);
+    await sending.rows(TOUCH_PRIVATELY, [...this.touchedPrivately]);
   }
 
   /**

@@ -27,6 +27,12 @@ export interface Step {
   readonly changed: Set<number>;
 }
 
+/** Key → newest link to it: one that all notice, and one that private records alone notice. */
+interface NewestLinks {
+  readonly touched: ReadonlyMap<string, number>;
+  readonly touchedPrivately: ReadonlyMap<string, number>;
+}
+
 /** A row of `record`, without the columns that follow from others. */
 export interface RecordRow {
   id: number;
@@ -79,6 +85,10 @@ const LINKS = statement<
 const WAITING = statement<[key: string, newest: number]>(
   `SELECT l.target_key, max(l.sequence) FROM link AS l JOIN record AS r ON r.id = l.source
     WHERE l.target_key = ANY($1::text[]) AND r.private = 0 GROUP BY l.target_key`,
+);
+const ALL_WAITING = statement<[key: string, newest: number]>(
+  `SELECT target_key, max(sequence) FROM link WHERE target_key = ANY($1::text[])
+    GROUP BY target_key`,
 );
 const OWNED = statement<[ark: string, owned: number]>(
   `SELECT o.ark, count(*)::int FROM record AS o JOIN record AS r ON r.owner_key = o.key
@@ -142,21 +152,29 @@ type Write<Op extends RecordWrite["op"]> = Extract<RecordWrite, { op: Op }>;
 /** The rows that commits concern, as they were before them. */
 interface Loaded {
   records: readonly Held[];
-  /** Key of a record that is new → newest of the links that wait for it. */
+  /**
+   * Key of a record that is new → newest of the links that wait for it; for a private one those that
+   * private records state count too.
+   */
   waiting: ReadonlyMap<string, number>;
 }
 
 export async function loadRecords(sending: Sending, commits: readonly Commit[]): Promise<Loaded> {
   const writes = commits.flatMap(({ records }) => records);
-  const created = writes.flatMap((write) => (write.op === "create" ? [write.key] : []));
+  const keysOf = (isPrivate: boolean): string[] =>
+    writes.flatMap((write) =>
+      write.op === "create" && (write.private ?? false) === isPrivate ? [write.key] : [],
+    );
+  const [created, hidden] = [keysOf(false), keysOf(true)];
   const existing = writes.flatMap(({ op, ark }) => (op === "create" ? [] : [ark]));
   const owners = writes.flatMap((write) => ("owner" in write && write.owner ? [write.owner] : []));
   const unheld = commits.flatMap(({ unheld: keys = [] }) => keys);
-  const keys = [...created, ...existing.map(arkKey), ...owners.map(arkKey), ...unheld];
-  const [rows, stated, waiting] = await Promise.all([
+  const keys = [...created, ...hidden, ...existing.map(arkKey), ...owners.map(arkKey), ...unheld];
+  const [rows, stated, waiting, all] = await Promise.all([
     sending.ask(BY_KEY, keys),
     sending.ask(LINKS, existing),
     sending.ask(WAITING, created),
+    sending.ask(ALL_WAITING, hidden),
   ]);
   const links = new Map<number, StatedLink[]>();
   for (const [source, via, target, targetKey, sequence] of stated) {
@@ -167,7 +185,7 @@ export async function loadRecords(sending: Sending, commits: readonly Commit[]):
     const stored = JSON.parse(text) as RecordRow;
     return { row: stored, stored, links: links.get(stored.id) ?? [] };
   });
-  return { records, waiting: new Map(waiting) };
+  return { records, waiting: new Map([...waiting, ...all]) };
 }
 
 /** Rows of records, their revisions, keywords and texts. */
@@ -200,14 +218,14 @@ export class RecordWrites {
   }
 
   /**
-   * @param touched newest link to each key, of commits before this one that are not stored yet
+   * @param links newest ones to each key, of commits before this one that are not stored yet
    * @returns the record, and the newest link of an earlier commit that waited for it
    */
   create(
     step: Step,
     write: Write<"create">,
     id: number,
-    touched: ReadonlyMap<string, number>,
+    links: NewestLinks,
   ): { held: Held; waiting: number | undefined } {
     const holders = this.#holdersOf(write.key).map(({ row }) => row);
     const holder =
@@ -217,7 +235,7 @@ export class RecordWrites {
       throw duplicate(write.ark, { ark, kind, deleted: deleted_at !== null });
     }
     this.#checkOwner(write.owner, null);
-    const waiting = touched.get(write.key) ?? this.#waiting.get(write.key);
+    const waiting = newestOf(write, links) ?? this.#waiting.get(write.key);
     const row: RecordRow = {
       id,
       ark: write.ark,
@@ -291,8 +309,8 @@ export class RecordWrites {
     return held;
   }
 
-  /** @param touched newest link to each key, of these commits */
-  async write(sending: Sending, touched: ReadonlyMap<string, number>): Promise<void> {
+  /** @param links newest ones to each key, of these commits */
+  async write(sending: Sending, links: NewestLinks): Promise<void> {
     await sending.objects(
       PUT,
       [...this.#changed].map(({ row, stored }) => {
@@ -300,7 +318,9 @@ export class RecordWrites {
         return {
           ...row,
           // That of a record which was stored before is updated with its links.
-          newest_backlink: (stored ? undefined : touched.get(row.key)) ?? row.newest_backlink,
+          newest_backlink:
+            (stored ? undefined : newestOf({ key: row.key, private: row.private === 1 }, links)) ??
+            row.newest_backlink,
           folded,
           sorted: sortedName(folded),
           owner_key: row.owner === null ? null : arkKey(row.owner),
@@ -419,6 +439,16 @@ export class RecordWrites {
     if (isPrivate === 1) return;
     this.#tally.set(kind, (this.#tally.get(kind) ?? 0) + by);
   }
+}
+
+/** The newest link to a new record that it may notice. */
+function newestOf(
+  { key, private: isPrivate = false }: { key: string; private?: boolean },
+  { touched, touchedPrivately }: NewestLinks,
+): number | undefined {
+  const open = touched.get(key);
+  const hidden = isPrivate ? touchedPrivately.get(key) : undefined;
+  return open === undefined ? hidden : Math.max(open, hidden ?? 0);
 }
 
 /**
