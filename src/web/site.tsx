@@ -244,6 +244,7 @@ export class Site {
       csrf,
       base: this.#deps.baseUrl(),
       passwordLength: this.#deps.config.PASSWORD_MIN_LENGTH,
+      privateUploads: this.#deps.config.DEFAULT_VISIBILITY !== "open",
       ask,
       signIn: async (credentials) => {
         const account = await this.#access.signIn(req, credentials);

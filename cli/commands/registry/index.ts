@@ -71,6 +71,7 @@ function addCrates(program: ToolCommand): void {
       "--empty-linked",
       "let --update remove every statement of a nested crate that is registered by itself",
     )
+    .option("--private", "until a new crate is published, only those see it who may change it")
     .option("--json", "print the submission as JSON")
     .valueOnlyIf("--update", looksLikeArk)
     .example("arkgraph upload crate.zip")

@@ -1,8 +1,12 @@
 /** Who sees a private record, in SQL that both databases read. */
+import type { PublicationStatus } from "../../model/kind.js";
 import { COLLECTIVES } from "../../model/kinds.js";
 import type { Viewer } from "./port/record.js";
 
 const KINDS = [...COLLECTIVES].map((kind) => `'${kind}'`).join();
+
+/** What makes a private record open, for ever. */
+export const OPENING: ReadonlySet<PublicationStatus> = new Set(["PUBLISHED", "EMBARGOED"]);
 
 /** The parameter of {@link seenSql}: null sees everything, the empty text nothing that is private. */
 export const viewerKey = (viewer: Viewer | undefined): string | null =>

@@ -200,8 +200,9 @@ export function visibilityConforms({ store, reopen }: Setting): void {
 
     test("is open for ever once it was published, with its links, words and counts", async () => {
       await world();
-      const publish = (status: "PUBLISHED" | "DRAFT", ark = PRIVATE) =>
-        write(store(), { op: "publish", ark, status, embargoedUntil: null });
+      const publish = (status: "PUBLISHED" | "DRAFT" | "ARCHIVED") =>
+        write(store(), { op: "publish", ark: PRIVATE, status, embargoedUntil: null });
+      await publish("ARCHIVED");
       await publish("DRAFT");
       expect(await store().findMany([PRIVATE], NOBODY)).toEqual([undefined]);
       const { sequence } = await publish("PUBLISHED");
@@ -219,7 +220,7 @@ export function visibilityConforms({ store, reopen }: Setting): void {
       expect((await store().findMany([OPEN]))[0]!.newestBacklink).toBe(sequence);
       const [page] = await store().linksTo([arkKey(OPEN)], { limit: 10, viewer: NOBODY });
       expect(page!.items.map(({ source }) => source)).toEqual([PRIVATE]);
-      await write(store(), replace(PRIVATE, 3, { name: "argon now" }));
+      await write(store(), replace(PRIVATE, 5, { name: "argon now" }));
       const words = async (text: string) =>
         (await store().search({ text, match: "all", offset: 0, limit: 10 })).total;
       expect([await words("zirconium"), await words("argon")]).toEqual([0, 1]);

@@ -79,7 +79,7 @@ export type RecordWrite =
   | {
       /**
        * Makes a revision with the document unchanged, so that the ETag changes and the history shows
-       * it; none when nothing differs. Any status but DRAFT makes a private record open.
+       * it; none when nothing differs. PUBLISHED and EMBARGOED make a private record open.
        */
       op: "publish";
       ark: string;

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { arkKey } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
+import { OPENING } from "../visibility.js";
 import { duplicate, gone, hasChanged, notStored } from "../refusals.js";
 import type { ObjectWrites } from "./objects.js";
 import {
@@ -199,8 +200,8 @@ export class RecordWrites {
         });
         break;
       case "publish": {
-        if (isDeepStrictEqual(published, publishedBy(write))) return revision;
-        const opens = isPrivate && write.status !== "DRAFT";
+        const opens = isPrivate && OPENING.has(write.status);
+        if (!opens && isDeepStrictEqual(published, publishedBy(write))) return revision;
         this.#publish.put([id, step.at, next, ...publishedBy(write), Number(isPrivate && !opens)]);
         // Record administration: the document is that of the revision before, but clients see a new
         // ETag.

@@ -14,6 +14,7 @@ import {
 } from "../../refusals.js";
 import type { StatedLink } from "../../rows.js";
 import { fold, indexable, MAX_KEYWORD_CHARS, shortWord, sortedName } from "../../text.js";
+import { OPENING } from "../../visibility.js";
 import { type Sending, type Statement, statement } from "../statement.js";
 import type { PreparedStates } from "./states.js";
 
@@ -297,7 +298,7 @@ export class RecordWrites {
           embargoed_until: write.embargoedUntil,
           delete_reason: write.reason ?? null,
           successor: write.successor ?? null,
-          private: write.status === "DRAFT" ? row.private : 0,
+          private: OPENING.has(write.status) ? 0 : row.private,
         };
         if (published.private !== row.private) this.#count(published, 1);
         // Record administration: the document is that of the revision before, but clients see a new
