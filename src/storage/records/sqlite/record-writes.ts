@@ -156,9 +156,7 @@ export class RecordWrites {
       row;
     const published = [status, until, reason, successor];
     const isPrivate = hidden === 1;
-    const count = (of: string, by: number): void => {
-      if (!isPrivate) addTo(step.live, of, by);
-    };
+    const count = (of: string, by: number): void => addTo(step.live, of, isPrivate ? 0 : by);
     const revives = write.op === "replace" && write.revive === true;
     if (deletedAt !== null && !revives) throw gone(write.ark);
     if (write.ifRevision !== undefined && write.ifRevision !== revision)
@@ -202,20 +200,31 @@ export class RecordWrites {
       case "publish": {
         const opens = isPrivate && OPENING.has(write.status);
         if (!opens && isDeepStrictEqual(published, publishedBy(write))) return revision;
-        this.#publish.put([id, step.at, next, ...publishedBy(write), Number(isPrivate && !opens)]);
+        this.#publishOne(write, { id, kind: kind as KindName, isPrivate, opens }, next, step);
         // Record administration: the document is that of the revision before, but clients see a new
         // ETag.
         this.#addRevision(id, next, step, "publish", [], state);
-        if (opens) {
-          addTo(step.live, kind, 1);
-          this.#text.open(id, kind as KindName, step);
-          step.opened.push(id);
-        }
         break;
       }
     }
     step.changed.add(id);
     return next;
+  }
+
+  /** @param opens a private record is one of all from now on */
+  #publishOne(
+    write: Write<"publish">,
+    record: { id: number; kind: KindName; isPrivate: boolean; opens: boolean },
+    revision: number,
+    step: Step,
+  ): void {
+    const { id, kind, isPrivate, opens } = record;
+    const stays = Number(isPrivate && !opens);
+    this.#publish.put([id, step.at, revision, ...publishedBy(write), stays]);
+    if (!opens) return;
+    addTo(step.live, kind, 1);
+    this.#text.open(id, kind, step);
+    step.opened.push(id);
   }
 
   /** @param isLinked another new record of the commit links to it */
