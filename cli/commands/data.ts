@@ -292,6 +292,7 @@ const CALLED: Readonly<Record<TransferTable, string>> = {
   via: "kinds of links",
   link: "links",
   text: "texts for search",
+  private_text: "texts of private records",
   change_log: "changes",
   object_ref: "uses of objects",
   intent: "started uploads",

@@ -49,14 +49,20 @@ export function siteAccess(
         emptyLinked,
         crate: crate === undefined ? undefined : askedArk(crate),
       };
-      const fields = { file: ["file"], texts: ["csrf"] };
+      const fields = { file: ["file"], texts: ["csrf", "private"] };
       const form = await readMultipart(req, fields, async ({ stream, name }, texts) => {
         // Before anything of the file is stored.
         const csrf = Buffer.from(texts.get("csrf") ?? "").toString("utf8");
         const caller = await authenticator.caller(credentialsOf(req, deps, { csrf }));
         const context = signedIn(graphql.context(req, caller));
         assertScope(caller, "uploadCrate");
-        return crates.submit({ stream, name: name || "crate.zip" }, options, context);
+        // A box that is cleared is not sent.
+        const visibility = texts.has("private") ? "private" : "open";
+        return crates.submit(
+          { stream, name: name || "crate.zip" },
+          { ...options, visibility },
+          context,
+        );
       });
       if (!form.file) throw new ValidationError([form.missing]);
       return form.file.taken.submissionUUID;

@@ -158,6 +158,13 @@ export const SETTINGS = {
     "open",
     "Who may create accounts: anyone, or administrators only.",
   ),
+  DEFAULT_VISIBILITY: setting<"open" | "private" | null>(
+    oneOf("open", "private"),
+    null,
+    "Who sees new records until they are published, where a request does not say: open is " +
+      "everybody, private is those who may change them; by default records of the APIs are open, " +
+      "and uploads by the pages private.",
+  ),
   TRUSTED_PROXIES: setting<string | null>(
     networks,
     null,

@@ -38,6 +38,7 @@ import { NOT_STORED, SAFE_HEADERS, sendBytes, sendEarly } from "../http/reply.js
 import { KINDS } from "../model/kinds.js";
 import type { Caller } from "../services/access/rules.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
+import { seenBy } from "../services/access/seen.js";
 import type { Deps } from "../services/deps.js";
 import { totalsByKind } from "../services/records/list.js";
 import { Documents, type Price } from "./documents.js";
@@ -413,7 +414,7 @@ const errorsOf =
 
 /** Records that a page of each list can have: those of its kind; links lead to any kind. */
 async function totalsByType(deps: Deps): Promise<ReadonlyMap<string, number>> {
-  const totals = await totalsByKind(deps);
+  const totals = await totalsByKind(seenBy(deps, null));
   const byType = new Map(
     [...totals].map(([kind, total]) => [`${KINDS[kind].typeName}Connection`, total]),
   );

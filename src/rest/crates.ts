@@ -14,6 +14,7 @@ import {
 } from "../http/reply.js";
 import type { Finding } from "../model/findings.js";
 import { KINDS } from "../model/kinds.js";
+import { visibilityParameter } from "../services/access/visibility.js";
 import { pathInUrl } from "../services/crates/export/contents.js";
 import { statusOfFindings } from "../services/crates/findings.js";
 import type { SubmissionView, UploadOptions } from "../services/crates/submissions.js";
@@ -43,6 +44,7 @@ export const uploadOptions = (query: RestRequest["query"]): UploadOptions => ({
   update: readFlag(query, "update"),
   emptyLinked: readFlag(query, "emptyLinked"),
   crate: query["crate"] === undefined ? undefined : askedArk(query["crate"]),
+  visibility: visibilityParameter(query["visibility"]),
 });
 
 async function submit({ req, query, context: given }: RestRequest): Promise<SubmissionView> {

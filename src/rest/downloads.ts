@@ -7,6 +7,7 @@ import { checkedJson, readJson, readMultipart, takeFile } from "../http/body.js"
 import { expectedRevision } from "../http/negotiation.js";
 import type { JsonValue } from "../model/field.js";
 import type { StagedFile } from "../services/records/stored-content.js";
+import { visibilityParameter } from "../services/access/visibility.js";
 import { checked } from "../services/records/validate.js";
 import { sendWritten } from "./record-forms.js";
 import { patchRecord } from "./records.js";
@@ -27,6 +28,7 @@ const register: Handler = async (request) => {
   const { req } = request;
   const context = signedIn(request.context);
   const { config } = context.deps;
+  const visibility = visibilityParameter(request.query["visibility"]);
   const read = (text: Uint8Array): Promise<JsonValue> => checkedJson(text, context.deps, AT);
   let staged: StagedFile | undefined;
   try {
@@ -53,7 +55,7 @@ const register: Handler = async (request) => {
     const document = await read(text);
     const file = staged;
     staged = undefined;
-    sendWritten(request, await downloads.register(document, file, context, AT));
+    sendWritten(request, await downloads.register(document, file, context, { at: AT, visibility }));
   } finally {
     await staged?.object.discard();
   }
@@ -90,7 +92,11 @@ export const downloadOperations: Handlers = {
     const context = signedIn(request.context);
     sendWritten(
       request,
-      await KIND_RESOLVERS.datadownload.create(await readJson(req, context.deps), context),
+      await KIND_RESOLVERS.datadownload.create(
+        await readJson(req, context.deps),
+        context,
+        visibilityParameter(request.query["visibility"]),
+      ),
     );
   },
   register_download: register,

@@ -31,6 +31,7 @@ import {
 import type { StoredRecord } from "../storage/records/port.js";
 import { sendContent } from "./files.js";
 import { sendFormat, sendRecord, sendWritten } from "./record-forms.js";
+import { visibilityParameter } from "../services/access/visibility.js";
 import {
   arkOf,
   type Handler,
@@ -92,6 +93,7 @@ function recordHandlers(kind: KindName): Handlers {
             open ? "MAX_LOGIN_BYTES" : "MAX_BODY_BYTES",
           ),
           request.context,
+          visibilityParameter(request.query["visibility"]),
         ),
       );
     },

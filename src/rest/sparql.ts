@@ -10,7 +10,7 @@ import { sendBytes } from "../http/reply.js";
 import { PREFIXES } from "../model/field.js";
 import { badStringItem, findBadString } from "../model/strings.js";
 import { rdfXml } from "../rdf/rdf-xml.js";
-import type { Deps } from "../services/deps.js";
+import type { OpenQueries } from "../storage/graph/port.js";
 import { type GraphNames, graphsIn } from "../services/sparql/answer.js";
 import type { Checked } from "../services/sparql/guard/check.js";
 import type { GraphFormat, ResultFormat } from "../storage/graph/port.js";
@@ -248,7 +248,7 @@ const sparql = new SparqlResolver();
  * Bytes of answers that clients have not read to the end, per registry; and how many answers of the
  * largest size may be open.
  */
-const unread = new WeakMap<Deps, number>();
+const unread = new WeakMap<OpenQueries, number>();
 const MAX_UNREAD = 4;
 /** ms without progress after which a client that does not read its answer is disconnected. */
 const STALLED = 60_000;
@@ -259,7 +259,8 @@ async function answer(
   { query, dataset }: ProtocolRequest & { query: string },
 ): Promise<void> {
   const { deps } = context;
-  if ((unread.get(deps) ?? 0) > MAX_UNREAD * deps.config.SPARQL_MAX_BYTES)
+  const { openQueries } = deps;
+  if ((unread.get(openQueries) ?? 0) > MAX_UNREAD * deps.config.SPARQL_MAX_BYTES)
     throw new ServiceError(
       "SPARQL_BUSY",
       "Too many large answers have not been read by their clients yet; try again shortly.",
@@ -282,8 +283,8 @@ async function answer(
   );
   // The event that ends the count is over for a client that has left.
   if (res.destroyed) return;
-  unread.set(deps, (unread.get(deps) ?? 0) + bytes.length);
-  res.once("close", () => unread.set(deps, (unread.get(deps) ?? 0) - bytes.length));
+  unread.set(openQueries, (unread.get(openQueries) ?? 0) + bytes.length);
+  res.once("close", () => unread.set(openQueries, (unread.get(openQueries) ?? 0) - bytes.length));
   if (bytes.length > 2 ** 20) res.setTimeout(STALLED, () => res.destroy());
   sendBytes(req, res, bytes, {
     type: contentType(type),

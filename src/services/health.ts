@@ -32,14 +32,14 @@ const OPTIONAL: ReadonlySet<string> = new Set(["containers", "embeddings"]);
  * Parts that failed at the last check: probes arrive every few seconds, and an outage is logged
  * once.
  */
-const failing = new WeakMap<Deps, Set<string>>();
+const failing = new WeakMap<object, Set<string>>();
 
 /**
  * Checks one part, no longer than HEALTH_TIMEOUT. The error goes to the log: it may name folders
  * and hosts.
  */
 async function check(deps: Deps, name: string, ask: () => Promise<unknown>): Promise<string> {
-  const known = getOrInsert(failing, deps, () => new Set<string>());
+  const known = getOrInsert(failing, deps.shared, () => new Set<string>());
   try {
     await within(deps.config.HEALTH_TIMEOUT, ask());
     if (known.delete(name)) deps.log.info({ check: name }, "a store is available again");

@@ -67,6 +67,8 @@ export interface PageRequest {
   readonly csrf: string | null;
   /** Fewest characters of a new password (PASSWORD_MIN_LENGTH). */
   readonly passwordLength: number;
+  /** Whether uploads are private where the reader does not say otherwise. */
+  readonly privateUploads: boolean;
   /** Public address of the registry, without a slash at the end. */
   readonly base: string;
   /**

@@ -9,6 +9,7 @@ import { endSession, startSession } from "../http/browsers.js";
 import { notModified } from "../http/negotiation.js";
 import { PAGE_POLICY, SAFE_HEADERS, sendBytes } from "../http/reply.js";
 import type { Caller } from "../services/access/rules.js";
+import { seenBy } from "../services/access/seen.js";
 import type { Deps } from "../services/deps.js";
 import { lastKnown } from "../services/formats/last-known.js";
 import { RecordGone } from "../services/records/find.js";
@@ -245,6 +246,7 @@ export class Site {
       csrf,
       base: this.#deps.baseUrl(),
       passwordLength: this.#deps.config.PASSWORD_MIN_LENGTH,
+      privateUploads: this.#deps.config.DEFAULT_VISIBILITY !== "open",
       ask,
       signIn: async (credentials) => {
         const account = await this.#access.signIn(req, credentials);
@@ -253,9 +255,9 @@ export class Site {
       uploadCrate: (options) => this.#access.uploadCrate(req, options),
       sparql: (asked) => this.#access.sparql(req, res, caller, asked),
       drawEvidence: (asked, look) =>
-        drawEvidence(this.#deps, asked, { form: "page", base: "", ...look }),
+        drawEvidence(seenBy(this.#deps, caller), asked, { form: "page", base: "", ...look }),
       drawNearby: (ark, groupLink) =>
-        drawNearby(this.#deps, ark, { form: "page", base: "", groupLink }),
+        drawNearby(seenBy(this.#deps, caller), ark, { form: "page", base: "", groupLink }),
       operations: this.#access.operations,
       signOut: () => endSession(this.#deps, req, res),
     };

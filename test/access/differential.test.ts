@@ -4,5 +4,5 @@ import { accessTests } from "./differential.js";
 accessTests({
   by: "token",
   states: [],
-  read: ["draft", "deleted", "crateMember"],
+  read: ["draft", "deleted", "crateMember", "private"],
 });

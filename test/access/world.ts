@@ -83,21 +83,21 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
 
   const publish = (ark: string, publicationStatus: string) =>
     ask("PUT", "/publish", { "@id": ark, publicationStatus });
-  const register = async (bytes: string, status?: string) => {
+  const register = async (bytes: string, status?: string, more: object = {}, query = "") => {
     const form = new FormData();
     form.set(
       "download",
-      JSON.stringify(bodyOf("datadownload", group, { sha256: null, contentSize: null })),
+      JSON.stringify(bodyOf("datadownload", group, { sha256: null, contentSize: null, ...more })),
     );
     form.set("file", new Blob([bytes]), "bytes.txt");
-    const ark = (await ok(server.request("POST", "/register", { token: owner.token, body: form })))[
-      "@id"
-    ] as string;
+    const ark = (
+      await ok(server.request("POST", `/register${query}`, { token: owner.token, body: form }))
+    )["@id"] as string;
     if (status) await publish(ark, status);
     return ark;
   };
   let count = 0;
-  const upload = async (files: Members, status?: string) => {
+  const upload = async (files: Members, status?: string, query = "") => {
     const entities = Object.keys(files)
       .filter((name) => name !== "loose.txt")
       .map(file);
@@ -119,7 +119,7 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
       "crate.zip",
     );
     const { submission } = (await ok(
-      server.request("POST", "/rocrate/upload", { token: owner.token, body: form }),
+      server.request("POST", `/rocrate/upload${query}`, { token: owner.token, body: form }),
     )) as { submission: { submissionUUID: string } };
     if (status) await publish(root, status);
     return { root, submission: submission.submissionUUID };
@@ -179,6 +179,13 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
     memberDeleted: secret("bytes-of-deleted-member-48", []),
     looseBytes: secret("bytes-of-loose-49", ["admin", "owner"]),
     password: secret(owner.password, []),
+    privateName: secret("Zirconiumname-51", insiders),
+    privateDescription: secret("Zirconiumdescription-52", insiders),
+    privateKeyword: secret("zirconiumkeyword-53", insiders),
+    privateBytes: secret("bytes-of-private-54", insiders),
+    privateRun: secret("Zirconiumrun-55", insiders),
+    privateMember: secret("zirconiummember-56", ["admin", "owner"]),
+    privateMemberBytes: secret("bytes-of-private-member-57", ["admin", "owner"]),
   };
   const s = (name: string) => secrets[name]!.text;
   const contentDeleted = await register(s("deletedContent"), "PUBLISHED");
@@ -199,6 +206,34 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
   while (graph["completed"] !== true)
     graph = await ask("GET", `/evidencegraph/build/status/${build}`);
   await ask("DELETE", `/dataset/${deleted}`);
+  // Everything is private: who may not change it must not learn that it exists.
+  const hidden = await register(
+    s("privateBytes"),
+    undefined,
+    {
+      "@id": "ark:99999/world-private",
+      name: s("privateName"),
+      description: s("privateDescription"),
+      keywords: [s("privateKeyword")],
+    },
+    "?visibility=private",
+  );
+  // It states links to records that everybody sees.
+  await ask(
+    "POST",
+    "/computation?visibility=private",
+    bodyOf("computation", group, {
+      "@id": "ark:99999/world-private-run",
+      name: s("privateRun"),
+      usedDataset: [dataset],
+      generated: [hidden],
+    }),
+  );
+  const hiddenCrate = await upload(
+    { [`${s("privateMember")}.txt`]: s("privateMemberBytes") },
+    undefined,
+    "?visibility=private",
+  );
   const shut = await upload({ "open.txt": "open", "secret.txt": s("memberBytes") }, "PUBLISHED");
   await publish(`${shut.root}/secret.txt`, "EMBARGOED");
   const cut = await upload({ "open.txt": "open", "gone.txt": s("memberDeleted") }, "PUBLISHED");
@@ -222,6 +257,8 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
     computation: await fresh("computation"),
     user: owner.id,
     group,
+    private: hidden,
+    privateCrate: hiddenCrate.root,
     nothing: "ark:99999/nothing-here",
   };
   const { submission } = shut;

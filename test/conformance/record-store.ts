@@ -19,6 +19,7 @@ import { searchConforms } from "./records/search.js";
 import { selectionsConform } from "./records/selections.js";
 import { spellingConforms } from "./records/spelling.js";
 import { submissionsConform } from "./records/submissions.js";
+import { visibilityConforms } from "./records/visibility.js";
 import { vectorsConform } from "./records/vectors.js";
 
 export type { Opened } from "./records/fixtures.js";
@@ -59,6 +60,7 @@ export function recordStoreConformance(name: string, open: () => Promise<Opened>
       quadsConform,
       scoresConform,
       vectorsConform,
+      visibilityConforms,
     ])
       part(setting);
   });

@@ -27,8 +27,11 @@ export class EvidenceWorld {
 
   readonly records: Pick<
     RecordStore,
-    "find" | "findMany" | "holders" | "list" | "sequence" | "quads"
+    "find" | "findMany" | "holders" | "list" | "sequence" | "quads" | "count" | "linksTo"
   > = {
+    // Nothing in it is private.
+    count: async () => this.#stored.size,
+    linksTo: async (keys) => keys.map(() => ({ items: [] })),
     find: async ({ stored }) => {
       const record = this.#stored.get(stored);
       return record && { record };
@@ -73,6 +76,7 @@ export class EvidenceWorld {
         createdAt: 0,
         modifiedAt: 0,
         publicationStatus: "DRAFT",
+        private: false,
         embargoedUntil: null,
         crate: planned.crate ?? null,
         tombstone: null,

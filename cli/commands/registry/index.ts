@@ -117,6 +117,7 @@ function addCrates(program: ToolCommand): void {
     .option("--title <text>", "of a folder without metadata; asked for on a terminal")
     .option("--description <text>", "of a folder without metadata; asked for on a terminal")
     .option("--license <license>", "of a folder without metadata: an address or an SPDX identifier")
+    .option("--private", "until a new crate is published, only those see it who may change it")
     .option("--json", "print the submission as JSON")
     .valueOnlyIf("--update", looksLikeArk)
     .example("arkgraph upload crate.zip")

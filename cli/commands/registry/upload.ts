@@ -176,13 +176,14 @@ export interface UploadOptions extends ServerOption, FolderOptions {
   wait: boolean;
   update?: true | string;
   emptyLinked?: true;
+  private?: true;
   json?: true;
 }
 
 /** `upload`: sends a crate and waits until it is ingested. @throws Failure */
 export async function uploadCommand(
   path: string,
-  { server, wait, update, emptyLinked, json, ...description }: UploadOptions,
+  { server, wait, update, emptyLinked, private: isPrivate, json, ...description }: UploadOptions,
 ): Promise<void> {
   if (emptyLinked && update === undefined)
     throw new Failure("--empty-linked is for updates: add --update, or leave it out");
@@ -201,25 +202,33 @@ export async function uploadCommand(
     });
     const events = await openEvents(path);
     if (events) {
+      if (isPrivate)
+        throw new Failure(
+          "--private is for crates: DEFAULT_VISIBILITY of the registry decides about events",
+        );
       if (update !== undefined)
         throw new Failure("--update is for crates: leave it out, events may always come again");
       interruptible.hint = "stopped: run the same command again, events may come twice";
       return sendLineage(registry, events, { json: json === true });
     }
     const crate = await openCrate(path, description);
-    let submission = await send(registry, crate, queryOf(update, emptyLinked === true));
+    let submission = await send(registry, crate, queryOf(update, { emptyLinked, isPrivate }));
     if (wait && !submission.completed)
       submission = await follow(registry, submission.submissionUUID, interruptible);
     report(submission, { wait, json: json === true });
   });
 }
 
-function queryOf(update: true | string | undefined, emptyLinked: boolean): string {
-  if (update === undefined) return "";
-  const query = new URLSearchParams({ update: "true" });
+function queryOf(
+  update: true | string | undefined,
+  { emptyLinked, isPrivate }: { emptyLinked: true | undefined; isPrivate: true | undefined },
+): string {
+  const query = new URLSearchParams();
+  if (isPrivate) query.set("visibility", "private");
+  if (update !== undefined) query.set("update", "true");
   if (typeof update === "string") query.set("crate", update);
   if (emptyLinked) query.set("emptyLinked", "true");
-  return `?${query.toString()}`;
+  return query.size === 0 ? "" : `?${query.toString()}`;
 }
 
 async function send(registry: Registry, crate: CrateSource, query: string): Promise<Submission> {

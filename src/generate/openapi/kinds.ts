@@ -261,7 +261,10 @@ const createOperation = (kind: Kind): JsonObject =>
       (kind.fields["owner"]
         ? " `owner` may also be given in compact form, as an object with `@id`; its `@id` is stored."
         : ""),
-    parameters: authorization(kind),
+    parameters: [
+      ...(kind.name === "user" || COLLECTIVES.has(kind.name) ? [] : [parameter("Visibility")]),
+      ...authorization(kind),
+    ],
     requestBody: bodyOf(kind, kind.name === "user" ? "MAX_LOGIN_BYTES" : undefined),
     answer: {
       description: "The created record.",

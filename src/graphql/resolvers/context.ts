@@ -3,6 +3,7 @@ import DataLoader from "dataloader";
 import type { Connection } from "../../model/connections.js";
 import type { KindName } from "../../model/kind.js";
 import { authenticated, type Caller } from "../../services/access/rules.js";
+import { seenBy } from "../../services/access/seen.js";
 import { rateLimit } from "../../services/accounts/tokens.js";
 import type { Deps } from "../../services/deps.js";
 import { type ContentState, contentStates } from "../../services/files/content.js";
@@ -211,12 +212,12 @@ export function signedIn(context: Context): SignedIn {
 type RequestNames = Pick<Context, "request" | "trace">;
 
 /**
- * A context for one request.
+ * A context for one request: what it reads is what its caller may see.
  * @param isAbandoned whether nobody waits for the answer any more
  * @param callerNow {@link Context.callerNow}; absent for requests with one answer
  */
 export function contextOf(
-  deps: Deps,
+  registry: Deps,
   caller: Caller | null,
   address: string,
   request?: string,
@@ -224,6 +225,7 @@ export function contextOf(
   isAbandoned = (): boolean => false,
   callerNow = async (): Promise<Caller | null> => caller,
 ): Context {
+  const deps = seenBy(registry, caller);
   const trace = deps.tracing?.traceparent();
   const budget = new AnswerBudget(deps.config, caller, isAbandoned);
   return {

@@ -93,9 +93,9 @@ export class DownloadResolver {
     document: JsonValue | undefined,
     file: StagedFile,
     context: SignedIn,
-    at?: readonly (string | number)[],
+    options: Parameters<typeof registerDownload>[4] = {},
   ): Promise<RecordView> {
-    return registerDownload(context.deps, document, file, context.caller, at);
+    return registerDownload(context.deps, document, file, context.caller, options);
   }
   /** @throws as `uploadContent` */
   async upload(

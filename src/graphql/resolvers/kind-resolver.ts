@@ -26,6 +26,7 @@ import { countDangling, danglingReferences } from "../../services/crates/danglin
 import { readRecord } from "../../services/evidence/stored/build.js";
 import { recordsNamed } from "../../services/formats/agents.js";
 import { authorsOf, partsForAuthors } from "../../services/formats/attribution.js";
+import type { Visibility } from "../../services/access/visibility.js";
 import { createRecord } from "../../services/records/write.js";
 import { askedArk, orNull } from "../../services/records/find.js";
 import { countAllLinks, linksFrom, linksTo } from "../../services/records/links.js";
@@ -90,10 +91,17 @@ class KindResolver {
   assertMayCreate(context: Context): void {
     if (this.kind !== "user") signedIn(context);
   }
-  async create(document: JsonValue | undefined, context: Context): Promise<RecordView> {
+  async create(
+    document: JsonValue | undefined,
+    context: Context,
+    visibility?: Visibility,
+  ): Promise<RecordView> {
     await countWrite(context, { open: this.kind === "user" });
     const attempts = attemptsFrom(context);
-    return createRecord(context.deps, this.kind, document, context.caller, { attempts });
+    return createRecord(context.deps, this.kind, document, context.caller, {
+      attempts,
+      visibility,
+    });
   }
   async replace(
     document: JsonValue | undefined,

@@ -7,7 +7,7 @@ import type { Holder, RecordStore, StoredRecord } from "../../storage/records/po
 import { getOrInsert } from "../../get-or-insert.js";
 import type { Scoped } from "./scopes.js";
 
-/** The store in which owners are looked up. */
+/** The store in which owners are looked up: groups, organizations and projects are never private. */
 type Owners = Pick<RecordStore, "findMany">;
 
 /**
@@ -128,7 +128,7 @@ const PAGE = 2000;
 /** The fields that decide who may read the content of a record. */
 type Guarded = Pick<
   StoredRecord,
-  "ark" | "kind" | "owner" | "publicationStatus" | "embargoedUntil" | "crate"
+  "ark" | "kind" | "owner" | "publicationStatus" | "embargoedUntil" | "crate" | "private"
 >;
 
 /**
@@ -164,6 +164,7 @@ export async function mayReadContent(
   if (record.publicationStatus === "PUBLISHED" || (await mayChange(records, caller, record)))
     return true;
   const embargoOver =
+    !record.private &&
     record.publicationStatus === "EMBARGOED" &&
     record.embargoedUntil !== null &&
     (instantOf(record.embargoedUntil) ?? Infinity) <= now;
@@ -185,10 +186,13 @@ export async function assertMayReadArchive(
   if (caller?.admin) return;
   for await (const member of closedMembers(records, crate.ark)) {
     if (await mayReadContent(records, caller, member, now)) continue;
+    const held = member.private
+      ? "content that you may not read. "
+      : `the content of ${member.ark}, which is ${member.publicationStatus} and which you may ` +
+        "not read. ";
     throw new ServiceError(
       "FORBIDDEN",
-      `The archive of ${crate.ark} as it was uploaded holds the content of ` +
-        `${member.ark}, which is ${member.publicationStatus} and which you may not read. ` +
+      `The archive of ${crate.ark} as it was uploaded holds ${held}` +
         `GET ${withoutHidden(crate.ark)} returns the crate without what you may not read.`,
     );
   }

@@ -232,7 +232,7 @@ export function rateLimit(
   deps: Pick<Deps, "config" | "shared">,
   setting: "LOGIN_RATE" | "SIGNUP_RATE" | "WRITE_RATE",
 ): RateLimit {
-  const limits = getOrInsert(rates, deps, () => new Map<string, RateLimit>());
+  const limits = getOrInsert(rates, deps.shared, () => new Map<string, RateLimit>());
   return getOrInsert(
     limits,
     setting,

@@ -94,6 +94,8 @@ export async function resultRecords(
       ),
     );
   }
+  // The results of a private run are private too.
+  for (const write of writes) write.private = computation.private;
   return { writes, dataset, generated: [dataset, ...files.map(({ ark }) => ark)] };
 }
 

@@ -18,6 +18,8 @@ export interface CrateSubmissionInput extends Pick<
   CrateUpload,
   "name" | "format" | "update" | "emptyLinked" | "crate"
 > {
+  /** A new crate is private, with all its records. */
+  private?: boolean;
   /** Name of the request that uploaded it, for logs. */
   request?: string;
   /** The span of that request, as W3C Trace Context writes it. */
@@ -87,7 +89,12 @@ async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
         );
     }
     job.signal.throwIfAborted();
-    const refused = await commit(submission, deps, changes, warnings);
+    const refused = await commit(
+      submission,
+      deps,
+      { ...changes, writes: await withVisibility(changes, input, deps) },
+      warnings,
+    );
     if (refused) await fail([refused], warnings);
   } catch (error) {
     // Nothing refers to the stored bytes; the code waits for an announcement in progress, which
@@ -110,6 +117,17 @@ async function writeOutside(
     const own = write.op === "create" ? write.crate : stored[at]?.crate;
     return own !== crate;
   })?.ark;
+}
+
+/** New records are private as their crate is: one that is stored already, else the new one. */
+async function withVisibility(
+  { writes, uses }: CrateWrites,
+  input: CrateSubmissionInput,
+  { records }: IntakeDeps,
+): Promise<CrateWrites["writes"]> {
+  const [crate] = await records.findMany([uses.crate]);
+  if (!(crate ? crate.private : input.private)) return writes;
+  return writes.map((write) => (write.op === "create" ? { ...write, private: true } : write));
 }
 
 /** A submission lists some findings of a kind, and counts the others. */

@@ -7,6 +7,7 @@ import { type Progress, reached } from "../../jobs/port.js";
 import type { Finding } from "../../model/findings.js";
 import type { Submission } from "../../storage/records/port/submissions.js";
 import type { Caller } from "../access/rules.js";
+import { isPrivate, type Visibility } from "../access/visibility.js";
 import type { Deps } from "../deps.js";
 import { announce } from "../objects/damage.js";
 import { askedArk, NothingStored, assertKind, findRecord } from "../records/find.js";
@@ -25,6 +26,8 @@ export interface UploadOptions {
   emptyLinked?: boolean;
   /** The crate to update; for a crate whose root does not name it. */
   crate?: Ark | undefined;
+  /** Who sees a new crate until it is published; absent: as DEFAULT_VISIBILITY says. */
+  visibility?: Visibility | undefined;
 }
 
 /**
@@ -208,6 +211,7 @@ export async function submitCrate(
     update: isUpdate = false,
     emptyLinked = false,
     crate: named,
+    visibility,
     request,
     trace,
   }: UploadOptions & { request?: string; trace?: string } = {},
@@ -238,6 +242,7 @@ export async function submitCrate(
     ...(update && emptyLinked ? { emptyLinked } : {}),
     ...(crate === undefined ? {} : { crate }),
     ...(boundTo === undefined ? {} : { boundTo }),
+    ...(isPrivate(deps.config, "rocrate", visibility) ? { private: true } : {}),
     ...(request === undefined ? {} : { request }),
     ...(trace === undefined ? {} : { trace }),
   };

@@ -8,6 +8,7 @@ import {
   textIn,
 } from "../../storage/graph/port.js";
 import type { RecordStore } from "../../storage/records/port.js";
+import type { Edge, OneWay } from "./edges.js";
 import { compactType, DESCRIPTION_LENGTH, type GroupMarks, IRIS } from "./types.js";
 
 /** `types` and `records` hold each value once. */
@@ -145,6 +146,7 @@ export async function describe(
     rowPerStatement(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"),
   ))
     eachCell(tsv, 2, receive);
+  for (const [node, description] of await ask.hidden.describe(nodes)) found.set(node, description);
   return found;
 }
 
@@ -159,9 +161,14 @@ export async function describeRecord(
 ): Promise<Map<string, Description>> {
   ask.note(await records.sequence());
   const quads = await records.quads(ark);
-  if (quads === undefined) return new Map();
+  const description = quads === undefined ? undefined : descriptionIn(quads, ark, ark);
+  return new Map(description ? [[ark, description]] : []);
+}
+
+/** What a record's quads state about one of its nodes. */
+export function descriptionIn(quads: string, node: string, ark: string): Description | undefined {
   const description: Description = { types: [], records: [] };
-  const subject = `${iriTerm(ark)} <`;
+  const subject = `${iriTerm(node)} <`;
   const graph = ` ${iriTerm(ark)} .`;
   for (const line of quads.split("\n")) {
     if (!line.startsWith(subject) || !line.endsWith(graph)) continue;
@@ -173,7 +180,7 @@ export async function describeRecord(
     else if (property === IRIS.description)
       description.description = least(description.description, shorten(text()));
   }
-  return new Map(description.types.length > 0 ? [[ark, description]] : []);
+  return description.types.length > 0 ? description : undefined;
 }
 
 /**
@@ -206,6 +213,15 @@ const CHUNK = 5_000;
  */
 const BATCH = 100;
 
+/** Graphs of records that the engine does not have. */
+interface PrivateGraphs {
+  /** Whether the viewer sees any. */
+  any(): Promise<boolean>;
+  /** Edges by which nodes depend on others (`upstream`), or others on them. */
+  edges(nodes: readonly string[], way: OneWay): Promise<Edge[]>;
+  describe(nodes: readonly string[]): Promise<ReadonlyMap<string, Description>>;
+}
+
 /** Queries the engine and records the commits of the answers. */
 export class GraphReader {
   oldest = Number.POSITIVE_INFINITY;
@@ -213,9 +229,11 @@ export class GraphReader {
 
   readonly #options: QueryOptions;
 
+  /** @param hidden graphs of private records, which the engine does not have */
   constructor(
     readonly engine: QueryEngine,
     options: QueryOptions,
+    readonly hidden: PrivateGraphs,
   ) {
     this.#options = options;
   }

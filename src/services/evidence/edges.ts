@@ -1,6 +1,6 @@
 /** The edges of provenance that a walk found. */
 import { getOrInsert } from "../../get-or-insert.js";
-import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
+import { PROVENANCE, type ProvenanceName, statedAs } from "../../model/provenance.js";
 
 /** `graph`: the record that states it. */
 export interface Edge {
@@ -12,6 +12,11 @@ export interface Edge {
 export type OneWay = "upstream" | "downstream";
 
 const NAMES = Object.keys(PROVENANCE) as ProvenanceName[];
+
+/** Property IRI as the graph states it → name. */
+export const NAME_OF_IRI: ReadonlyMap<string, ProvenanceName> = new Map(
+  NAMES.map((name) => [statedAs(name), name]),
+);
 
 /** The order of the names of provenance, in which the edges of a node are. */
 export const compareNames = (a: ProvenanceName, b: ProvenanceName): number =>

@@ -11,10 +11,11 @@ import { KINDS } from "../../model/kinds.js";
 import { pairs } from "../../pairs.js";
 import { graphOf, graphsOf } from "../../rdf/graph.js";
 import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
+import { privateViewerOf, wholeStoreOf } from "../access/seen.js";
 import { ByteCache } from "../limits.js";
 import { findLive } from "../records/find.js";
 import { GraphReader, describe, describeRecord } from "./descriptions.js";
-import { type Edge, supportersIn } from "./edges.js";
+import { type Edge, NAME_OF_IRI, supportersIn } from "./edges.js";
 import { type ClaimedEdge, dangling, inverted, nodesOf, ofRecord, reference } from "./nodes.js";
 import { MAX_NODES_READ_AT_ONCE, type Known, type Outline, outlineOf } from "./outline.js";
 import {
@@ -29,7 +30,7 @@ import {
   type EvidenceRequest,
   type Reference,
 } from "./types.js";
-import { NAME_OF_IRI } from "./walk.js";
+import { PrivateGraphs } from "./private-graphs.js";
 
 /** Documents parsed at a time: other requests may run between two batches. */
 const DOCUMENTS_PER_BATCH = 25;
@@ -304,8 +305,8 @@ export async function evidenceGraph(
   return { ...head, "@graph": graph, ...tail() };
 }
 
-export const graphReaderOf = ({ queries, timeout }: EvidenceDeps): GraphReader =>
-  new GraphReader(queries, timeout === undefined ? {} : { timeout });
+export const graphReaderOf = ({ queries, records, timeout }: EvidenceDeps): GraphReader =>
+  new GraphReader(queries, timeout === undefined ? {} : { timeout }, new PrivateGraphs(records));
 
 /** The requested record, after the index has applied all commits before the request. */
 export async function upToDate(ark: Ark, deps: EvidenceDeps): Promise<StoredRecord> {
@@ -327,8 +328,8 @@ const CHUNK = 500;
 const LARGEST_SHARE = 16;
 
 /**
- * Written answers, each as of one commit. One cache for each record store: an answer does not depend
- * on the caller, since everybody may read every record, and it cannot change without a commit.
+ * Written answers, each as of one commit. One cache for each record store: of one viewer an answer
+ * cannot change without a commit.
  */
 class WrittenAnswers {
   readonly #answers: ByteCache<Buffer>;
@@ -358,9 +359,10 @@ class WrittenAnswers {
   }
 }
 
-const caches = new WeakMap<Pick<RecordStore, "sequence">, WrittenAnswers>();
+const caches = new WeakMap<object, WrittenAnswers>();
 
-function cacheOf(records: Pick<RecordStore, "sequence">, bytes: number): WrittenAnswers {
+function cacheOf(store: object, bytes: number): WrittenAnswers {
+  const records = wholeStoreOf(store);
   const known = caches.get(records);
   if (known?.bytes === bytes) return known;
   const cache = new WrittenAnswers(bytes);
@@ -386,7 +388,11 @@ export async function* writeEvidence(
   const sequence = await deps.records.sequence();
   const record = await findLive(deps, request.ark);
   const cache = cacheOf(deps.records, cached);
-  const key = JSON.stringify({ ...request, ark: record.ark });
+  const key = JSON.stringify({
+    ...request,
+    ark: record.ark,
+    viewer: await privateViewerOf(deps.records),
+  });
   const known = cache.get(sequence, key);
   if (known) {
     yield known;

@@ -189,7 +189,10 @@ export interface EvidenceAnswer {
 }
 
 export interface EvidenceDeps {
-  records: Pick<RecordStore, "find" | "findMany" | "holders" | "list" | "sequence" | "quads">;
+  records: Pick<
+    RecordStore,
+    "find" | "findMany" | "holders" | "list" | "sequence" | "quads" | "count" | "linksTo"
+  >;
   /** The trusted engine. */
   queries: QueryEngine;
   /** ms to wait for the commit at which the request arrived (INDEX_WAIT). */

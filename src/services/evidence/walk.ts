@@ -25,7 +25,15 @@ import { inParts } from "../in-parts.js";
 import { actsFor, ownersOf } from "../access/rules.js";
 import { describedCrate } from "../crates/layout.js";
 import { type GraphReader, holderOf, recordsOfUrls, textsOf } from "./descriptions.js";
-import { type Edge, EdgeList, isUrl, type OneWay, supportOf } from "./edges.js";
+import {
+  type Edge,
+  EdgeList,
+  isUrl,
+  NAME_OF_IRI,
+  type OneWay,
+  stepOf,
+  supportOf,
+} from "./edges.js";
 import { type Assertion, type EvidenceDeps, IRIS } from "./types.js";
 import { pairs } from "../../pairs.js";
 
@@ -314,11 +322,6 @@ export function nearEnd(
 const nearOn = (way: OneWay, { subject, name, object }: Edge): string =>
   (PROVENANCE[name].support === "object") === (way === "upstream") ? subject : object;
 
-/** Property IRI as the graph states it → name. */
-export const NAME_OF_IRI: ReadonlyMap<string, ProvenanceName> = new Map(
-  (Object.keys(PROVENANCE) as ProvenanceName[]).map((name) => [statedAs(name), name]),
-);
-
 const known = new WeakMap<QueryEngine, { sequence: number; names: ProvenanceName[] }>();
 
 /** Tests for each property whether anything states it: one index lookup each. */
@@ -390,8 +393,10 @@ export async function discover(
 ): Promise<Discovered> {
   const seen = new Set(seeds);
   let frontier = [...seen];
+  const hasPrivate = await ask.hidden.any();
   for (let step = 0; frontier.length > 0; step++) {
-    if (frontier.length <= MAX_ENDS_FOR_PATH && depth - step > MIN_STEPS_FOR_PATH) {
+    // A path through the engine misses what leads through private records.
+    if (!hasPrivate && frontier.length <= MAX_ENDS_FOR_PATH && depth - step > MIN_STEPS_FOR_PATH) {
       const described = frontier.length === 1 && step === 0 ? describe : 0;
       let found: Discovered = {};
       for (const start of frontier) found = await addClosure(ask, edgeList, start, way, described);
@@ -520,6 +525,11 @@ async function readEdges(
   way: OneWay,
   each?: (node: string, from: string) => void,
 ): Promise<void> {
+  for (const edge of await ask.hidden.edges(nodes, way)) {
+    edgeList.add(edge);
+    const [from, to] = stepOf(edge, way);
+    each?.(to, from);
+  }
   const properties = await directedProperties(ask, way);
   if (properties.length === 0) return;
   for await (const tsv of ask.tables(nodes, (values) =>

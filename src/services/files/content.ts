@@ -13,6 +13,7 @@ import {
   mayReadContent,
   withoutHidden,
 } from "../access/rules.js";
+import type { Visibility } from "../access/visibility.js";
 import type { Deps } from "../deps.js";
 import { createRecord } from "../records/write.js";
 import { findLive } from "../records/find.js";
@@ -320,12 +321,16 @@ export function registerDownload(
   input: JsonValue | undefined,
   file: StagedFile,
   caller: Caller,
-  at: readonly (string | number)[] = ["body"],
+  {
+    at = ["body"],
+    visibility,
+  }: { at?: readonly (string | number)[] | undefined; visibility?: Visibility | undefined } = {},
 ): Promise<RecordView> {
   const uploadDate = new Date().toISOString();
   return withStaged(deps, file, (keep) =>
     createRecord(deps, "datadownload", input, caller, {
       at,
+      visibility,
       prepare: async (document) => {
         assertClaims(document, factsOf(file), at);
         await keep();

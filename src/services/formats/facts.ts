@@ -8,6 +8,7 @@ import type { KindName } from "../../model/kind.js";
 import { isSpdx, licenceName } from "../../model/licences.js";
 import { plainLine, plainText, textOf, wholeTextOf } from "../../model/texts.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
+import { wholeStoreOf } from "../access/seen.js";
 import type { Deps } from "../deps.js";
 import { ByteCache } from "../limits.js";
 import { landmarksOf } from "../records/list.js";
@@ -190,7 +191,11 @@ async function crateOf(
   if (crate === null) return undefined;
   const [found] = await records.findMany([crate]);
   if (!found || found.tombstone) return undefined;
-  const crates = getOrInsert(statements, records, () => new ByteCache(STATEMENTS_BYTES));
+  const crates = getOrInsert(
+    statements,
+    wholeStoreOf(records),
+    () => new ByteCache(STATEMENTS_BYTES),
+  );
   const key = `${found.ark} ${found.revision}`;
   let known = crates.get(key);
   if (!known) {

@@ -6,6 +6,7 @@ import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { RecordWrite, StoredRecord } from "../../storage/records/port.js";
 import { assertMayOwn, type Caller, mayChange } from "../access/rules.js";
+import { isPrivate } from "../access/visibility.js";
 import type { Deps } from "../deps.js";
 import { gone } from "../records/find.js";
 import { creationOf, revisionOf } from "../records/state.js";
@@ -151,5 +152,6 @@ async function writeOf(
         "too many datasets or fields.",
     );
   if (record) return revisionOf(deps, record, document);
-  return creationOf(deps, KINDS[kind], ark, document, { ownerBefore: owner });
+  const write = await creationOf(deps, KINDS[kind], ark, document, { ownerBefore: owner });
+  return { ...write, private: isPrivate(deps.config, kind, undefined) };
 }

@@ -203,7 +203,7 @@ const PAGE = 500;
 /**
  * Sets the publication status of a record; any status may follow any. Publishing or embargoing a
  * crate does the same to its members that are DRAFT and have its owner, in the same commit; others
- * stay unchanged.
+ * stay unchanged. Both open private records, for ever.
  * @param at where the request is in the client's document
  * @throws ValidationError; ServiceError `NOT_FOUND`, `GONE`, `FORBIDDEN`,
  * `REVISION_MISMATCH`
@@ -231,15 +231,18 @@ export async function publishRecord(
       },
     ];
     if (record.kind === "rocrate" && (status === "PUBLISHED" || status === "EMBARGOED"))
-      for await (const { ark: member, revision, publicationStatus } of membersOf(deps, record))
-        if (publicationStatus === "DRAFT")
-          records.push({
-            op: "publish",
-            ark: member,
-            ifRevision: revision,
-            status,
-            embargoedUntil,
-          });
+      for await (const member of membersOf(deps, record)) {
+        const isDraft = member.publicationStatus === "DRAFT";
+        // A member with an embargo of its own stays so, and is seen from now on.
+        if (!isDraft && !member.private) continue;
+        records.push({
+          op: "publish",
+          ark: member.ark,
+          ifRevision: member.revision,
+          status: isDraft ? status : member.publicationStatus,
+          embargoedUntil: isDraft ? embargoedUntil : member.embargoedUntil,
+        });
+      }
     await deps.records.commit({ by: who.user, at: Date.now(), records });
     const [after = record] = await deps.records.findMany([record.ark]);
     return after;

@@ -166,11 +166,12 @@ class ChangeFeed {
 }
 
 /** One feed for a service. */
-const feeds = new WeakMap<Deps, ChangeFeed>();
-const feedOf = (deps: Deps): ChangeFeed => getOrInsert(feeds, deps, () => new ChangeFeed(deps));
+const feeds = new WeakMap<object, ChangeFeed>();
+const feedOf = (deps: Deps): ChangeFeed =>
+  getOrInsert(feeds, deps.shared, () => new ChangeFeed(deps));
 
 /** Number of open feeds of a service. */
-export const openFeeds = (deps: Deps): number => feeds.get(deps)?.size ?? 0;
+export const openFeeds = (deps: Deps): number => feeds.get(deps.shared)?.size ?? 0;
 
 /**
  * Changes of records, as the change log has them: first an event without changes that says where
@@ -178,8 +179,8 @@ export const openFeeds = (deps: Deps): number => feeds.get(deps)?.size ?? 0;
  * the subscriber is up to date. Several changes of a record that are read together come as the last
  * of them.
  *
- * Everyone sees changes of records that are not drafts; drafts are for those who may change them. A
- * record that becomes a draft is DELETED for all others. Users are for callers with a token, as
+ * Everyone sees changes of records that are not drafts; drafts, private or not, are for those who
+ * may change them. A record that becomes a draft is DELETED for all others. Users are for callers with a token, as
  * their list is.
  *
  * @throws ValidationError for an impossible filter or sequence; ServiceError `TOO_MANY_REQUESTS`
@@ -312,8 +313,9 @@ async function visibleTo(
   for (const change of changes) {
     if (change.kind === "user" && !caller) continue;
     const { ark, kind, revision, sequence, modifiedAt, tombstone, withdrawn } = change;
-    const isHidden = change.publicationStatus === "DRAFT" && !(await mayChangeIt(change));
-    if (isHidden && !withdrawn) continue;
+    const isDraft = change.private || change.publicationStatus === "DRAFT";
+    const isHidden = isDraft && !(await mayChangeIt(change));
+    if (isHidden && (!withdrawn || change.private)) continue;
     seen.push({
       change: tombstone || isHidden ? "DELETED" : revision === 1 ? "CREATED" : "UPDATED",
       ark,

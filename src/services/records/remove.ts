@@ -2,6 +2,7 @@ import type { Ark } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import type { RecordWrite } from "../../storage/records/port.js";
 import type { Caller } from "../access/rules.js";
+import { wholeStoreOf } from "../access/seen.js";
 import type { Deps } from "../deps.js";
 import { findLive } from "./find.js";
 import { amendRecord, changeRecord } from "./write.js";
@@ -98,7 +99,8 @@ async function* membersOf(
 ): AsyncGenerator<{ ark: string; ifRevision: number }> {
   let after: string | undefined;
   do {
-    const page = await deps.records.list({
+    // Also those that only their owners see.
+    const page = await wholeStoreOf(deps.records).list({
       crate,
       limit: PAGE,
       ...(after === undefined ? {} : { after }),

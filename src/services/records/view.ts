@@ -4,9 +4,10 @@ import { arkKey, referencedArk, sameArk } from "../../identifiers/ark.js";
 import { type Backlink, type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import { type Kind, type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
-import type { StoredRecord } from "../../storage/records/port.js";
+import type { StoredRecord, Viewer } from "../../storage/records/port.js";
 import { damaged } from "../../storage/records/refusals.js";
 import type { Caller } from "../access/rules.js";
+import { NOBODY } from "../access/seen.js";
 import type { Deps } from "../deps.js";
 import { isShortened, withoutForgotten } from "./forgotten.js";
 import { pairs } from "../../pairs.js";
@@ -183,13 +184,28 @@ interface ViewDraft {
 }
 
 /**
- * Adds derived entries after the client's statements, without duplicates.
+ * Adds derived entries after the client's statements, without duplicates. Of an open record they are
+ * the same for everybody, and private records add none: its ETag says nothing of them.
  * @param after continues there: lists that were complete are left empty
  */
 async function addBacklinks(
   deps: Deps,
   kind: Kind,
   drafts: readonly ViewDraft[],
+  after?: BacklinkPositions,
+): Promise<void> {
+  const [open, hidden] = [false, true].map((isPrivate) =>
+    drafts.filter(({ record }) => record.private === isPrivate),
+  ) as [ViewDraft[], ViewDraft[]];
+  if (open.length > 0) await addLinksOf(deps, kind, open, { viewer: NOBODY }, after);
+  if (hidden.length > 0) await addLinksOf(deps, kind, hidden, {}, after);
+}
+
+async function addLinksOf(
+  deps: Deps,
+  kind: Kind,
+  drafts: readonly ViewDraft[],
+  asker: { viewer?: Viewer },
   after?: BacklinkPositions,
 ): Promise<void> {
   const keys = drafts.map(({ record }) => record.key);
@@ -206,6 +222,7 @@ async function addBacklinks(
       predicates: backlink.via,
       kinds,
       limit: deps.config.BACKLINK_LIMIT,
+      ...asker,
       ...(position === undefined ? {} : { after: position }),
     });
     for (const [draft, page] of pairs(drafts, pages)) {

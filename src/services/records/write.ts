@@ -29,6 +29,8 @@ import {
   Claims,
 } from "../access/rules.js";
 import { accountChange, assertMayHaveAccount, type Attempts } from "../accounts/user-account.js";
+import { wholeStoreOf } from "../access/seen.js";
+import { isPrivate, type Visibility } from "../access/visibility.js";
 import type { Deps } from "../deps.js";
 import { describe, findLive, pathOf } from "./find.js";
 import {
@@ -61,6 +63,8 @@ export interface CreateOptions {
   ): { document: JsonObject; objects: ObjectReference[] };
   /** For users: counts guesses of secrets. */
   attempts?: Attempts;
+  /** Who sees it until it is published; absent: as DEFAULT_VISIBILITY says. */
+  visibility?: Visibility | undefined;
 }
 
 /**
@@ -80,9 +84,10 @@ export async function createRecord(
   kindName: KindName,
   input: JsonValue | undefined,
   caller: Caller | null,
-  { at, prepare, complete, attempts }: CreateOptions = {},
+  { at, prepare, complete, attempts, visibility }: CreateOptions = {},
 ): Promise<RecordView> {
   const kind = KINDS[kindName];
+  const hidden = isPrivate(deps.config, kindName, visibility);
   if (kindName === "user") assertMayHaveAccount(deps, input, caller);
   const { document, ark: given } = checked(kindName, input, at, { isNew: true });
   const { own, unheld, account } = await allowed(deps, kind, document, caller, { given, attempts });
@@ -96,6 +101,7 @@ export async function createRecord(
     const write = {
       ...(await creationOf(deps, kind, ark.stored, whole.document)),
       ...("objects" in whole ? { objects: whole.objects } : {}),
+      private: hidden,
     };
     // Who creates an account without a token acts as that account.
     const by = caller ?? (account ? { user: ark.stored, admin: false } : null);
@@ -189,14 +195,22 @@ async function mayRegister(
   given: Ark | undefined,
 ): Promise<readonly string[]> {
   if (!given) return [];
-  const claims = new Claims(records, caller);
+  const claims = new Claims(wholeStoreOf(records), caller);
   await claims.assertMayRegister(given);
   return claims.unheld;
 }
 
 /** The record as the store has it now: another read would return the same. */
 function storedAs(
-  { ark, key, kind, name, owner, document }: { ark: string; key: string } & RecordState,
+  {
+    ark,
+    key,
+    kind,
+    name,
+    owner,
+    document,
+    private: hidden,
+  }: { ark: string; key: string; private: boolean } & RecordState,
   { revision, newestBacklink = 0 }: CommittedRecord,
   at: number,
 ): StoredRecord {
@@ -213,6 +227,7 @@ function storedAs(
     modifiedAt: at,
     publicationStatus: "DRAFT",
     embargoedUntil: null,
+    private: hidden,
     crate: null,
     tombstone: null,
     archived: null,

@@ -9,6 +9,7 @@ import type { Submission } from "../../storage/records/port/submissions.js";
 import { assertMayChange, type Caller } from "../access/rules.js";
 import { stateOf } from "../records/of-crate.js";
 import { failSubmission, queued } from "../crates/submissions.js";
+import { seenWith, wholeStoreOf } from "../access/seen.js";
 import type { Deps } from "../deps.js";
 import { askedArk, findLive } from "../records/find.js";
 import { checkTable } from "../schemas/check-table.js";
@@ -264,7 +265,7 @@ async function checkTables(
  * @throws ServiceError `TOO_LARGE`, `STORE_UNAVAILABLE`; the signal's reason
  */
 async function workOut(
-  deps: Deps,
+  registry: Deps,
   root: StoredRecord,
   signal: AbortSignal,
   {
@@ -272,6 +273,8 @@ async function workOut(
     report = () => {},
   }: { whole?: boolean; report?: (progress: Progress) => void } = {},
 ): Promise<AiReadyScore> {
+  // Stored for all who see the crate.
+  const deps = seenWith(registry, root);
   const { facts, grounds, tables } = await gather(deps, root, signal, (done) =>
     report({ stage: "reading", done, total: null, unit: "records" }),
   );
@@ -323,8 +326,12 @@ export async function readScore(deps: Deps, ark: Ark): Promise<AiReadyScore> {
   try {
     const sequence = await deps.records.sequence();
     return (
-      (await currentScore(deps, root, await deps.records.storedScore(root.ark), ended.signal)) ??
-      (await workedOut(deps, root, sequence, ended.signal))
+      (await currentScore(
+        seenWith(deps, root),
+        root,
+        await deps.records.storedScore(root.ark),
+        ended.signal,
+      )) ?? (await workedOut(deps, root, sequence, ended.signal))
     );
   } finally {
     clearTimeout(timer);
@@ -348,7 +355,7 @@ export async function knownScore(
   root: StoredRecord,
 ): Promise<AiReadyScore | undefined> {
   return currentScore(
-    deps,
+    seenWith(deps, root),
     root,
     await deps.records.storedScore(root.ark),
     AbortSignal.timeout(deps.config.SCORE_TIMEOUT),
@@ -365,7 +372,11 @@ function workedOut(
   sequence: number,
   signal: AbortSignal,
 ): Promise<AiReadyScore> {
-  const works = getOrInsert(runningScores, deps.records, () => new Map<string, Work>());
+  const works = getOrInsert(
+    runningScores,
+    wholeStoreOf(deps.records),
+    () => new Map<string, Work>(),
+  );
   const same = works.get(root.ark);
   if (same?.sequence === sequence) return same.answer;
   const answer = deps.scoreLimit.run(signal, (either) => workOut(deps, root, either));

@@ -18,6 +18,7 @@ import type {
   Page,
   Revision,
   StoredRecord,
+  Viewer,
 } from "./port/record.js";
 import type { ScoreStore } from "./port/scores.js";
 import type { SearchStore } from "./port/search.js";
@@ -67,14 +68,14 @@ export interface RecordStore
     VectorStore,
     QuadsRewrite {
   /** By stored form first, then by key; tombstones included. */
-  find(ark: Ark): Promise<Found | undefined>;
+  find(ark: Ark, viewer?: Viewer): Promise<Found | undefined>;
   /**
    * By stored form or key, in the requested order; `undefined` where nothing is stored or the key
    * is ambiguous.
    */
-  findMany(arks: readonly string[]): Promise<(StoredRecord | undefined)[]>;
+  findMany(arks: readonly string[], viewer?: Viewer): Promise<(StoredRecord | undefined)[]>;
   /** All that hold one of these keys, tombstones included, in no order. */
-  holders(keys: readonly string[]): Promise<Holder[]>;
+  holders(keys: readonly string[], viewer?: Viewer): Promise<Holder[]>;
   list(query: ListQuery): Promise<ListedPage>;
   count(query: Omit<ListQuery, "after" | "limit" | "order" | "bytes">): Promise<number>;
   atRevision(
@@ -110,6 +111,7 @@ export interface RecordStore
       distinct?: boolean;
       /** Leaves sources out that the target itself links to by one of these predicates. */
       unlessBack?: readonly string[];
+      viewer?: Viewer | undefined;
       after?: string;
       before?: string;
       backward?: boolean;

@@ -26,7 +26,7 @@ export const RECORD_COLUMNS =
   `r.ark, r.key, r.kind, r.name, r.owner, r.revision, r.created_at, r.modified_at, r.status, ` +
   `r.embargoed_until,
   r.crate, r.newest_backlink, s.document, r.deleted_at, r.deleted_by, r.delete_reason, ` +
-  `r.successor`;
+  `r.successor, r.private`;
 export type RecordRow = [
   ark: string,
   key: string,
@@ -45,6 +45,7 @@ export type RecordRow = [
   deletedBy: string | null,
   reason: string | null,
   successor: string | null,
+  isPrivate: number,
 ];
 
 /** The embargo of a record has ended. */
@@ -83,6 +84,7 @@ export function recordOf(row: RecordRow): StoredRecord {
     modifiedAt: row[7],
     publicationStatus: ended ? "PUBLISHED" : (row[8] as PublicationStatus),
     embargoedUntil: ended ? null : row[9],
+    private: row[17] === 1,
     crate: row[10],
     newestBacklink: row[11],
     document: row[12],
@@ -97,7 +99,7 @@ export function recordOf(row: RecordRow): StoredRecord {
  */
 export const CHANGE_COLUMNS =
   "c.sequence, c.record, r.ark, r.key, r.kind, r.owner, r.revision, r.modified_at, r.status, " +
-  "r.crate, r.deleted_at, r.deleted_by, r.delete_reason, r.successor, CASE WHEN r.status = 'DRAFT' " +
+  "r.crate, r.deleted_at, r.deleted_by, r.delete_reason, r.successor, r.private, CASE WHEN r.status = 'DRAFT' " +
   "AND EXISTS (SELECT 1 FROM revision AS v WHERE v.record = r.id AND v.action = 'publish') " +
   "THEN 1 ELSE 0 END";
 export type ChangeRow = [
@@ -115,6 +117,7 @@ export type ChangeRow = [
   deletedBy: string | null,
   reason: string | null,
   successor: string | null,
+  isPrivate: number,
   withdrawn: number,
 ];
 
@@ -150,7 +153,8 @@ const changeOf = (row: ChangeRow): ChangedRecord => ({
   crate: row[9],
   tombstone:
     row[10] === null ? null : { at: row[10], by: row[11], reason: row[12], successor: row[13] },
-  withdrawn: row[14] === 1,
+  private: row[14] === 1,
+  withdrawn: row[15] === 1,
 });
 
 export const SUBMISSION_COLUMNS =
@@ -475,6 +479,7 @@ export type ClosedRow = [
   status: string,
   embargoedUntil: string | null,
   crate: string | null,
+  isPrivate: number,
 ];
 
 /** @param ids of the members that were examined, of which `rows` are closed */
@@ -483,13 +488,14 @@ export function closedPage(
   rows: readonly ClosedRow[],
   limit: number,
 ): Page<ClosedMember> {
-  const items = rows.map(([ark, kind, owner, status, embargoedUntil, crate]) => ({
+  const items = rows.map(([ark, kind, owner, status, embargoedUntil, crate, isPrivate]) => ({
     ark,
     kind: kind as KindName,
     owner,
     publicationStatus: status as PublicationStatus,
     embargoedUntil,
     crate,
+    private: isPrivate === 1,
   }));
   return ids.length < limit ? { items } : { items, next: String(ids.at(-1)) };
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { ServiceError } from "../../errors.js";
 import { OF_PROJECT } from "../../model/connections.js";
+import { arkKey } from "../../identifiers/ark.js";
 import { KIND_NAMES, type KindName } from "../../model/kind.js";
 import {
   type LinkedTo,
@@ -16,7 +17,9 @@ import {
   type StatisticsQuery,
   type TimeRange,
 } from "./port/selection.js";
+import type { Viewer } from "./port/record.js";
 import { fold, isStorableText } from "./text.js";
+import { seenSql } from "./visibility.js";
 
 /** A value that both databases can bind; a list is one parameter. */
 export type SqlValue = string | number | Uint8Array | readonly string[] | readonly number[];
@@ -50,9 +53,21 @@ export class Sql {
   #tables: string[] | undefined;
   #named = 0;
   readonly #dialect: Dialect;
+  readonly #viewer: Viewer | undefined;
+  /** Placeholder of the viewer, where one is needed. */
+  #seer: string | undefined;
 
-  constructor(dialect: Dialect) {
+  constructor(dialect: Dialect, viewer?: Viewer) {
     this.#dialect = dialect;
+    this.#viewer = viewer;
+  }
+
+  /** Condition that the viewer sees the record of this alias. */
+  seen(record: string): string {
+    if (this.#viewer === undefined) return ALL;
+    const { user } = this.#viewer;
+    if (user === null) return `${record}.private = 0`;
+    return seenSql(record, (this.#seer ??= `CAST(${this.add(user)} AS text)`));
   }
 
   /** Adds a parameter; returns its placeholder. */
@@ -123,9 +138,9 @@ export const NO_IDS = `SELECT r.id FROM record AS r WHERE ${NONE}`;
 export const isOfDeleted = ({ deleted, and = [] }: RecordFilter): boolean =>
   deleted !== undefined || and.some(isOfDeleted);
 
-/** The condition that a record is live, or deleted, as the filter wants it. */
-export const baseOf = ({ filter }: Selection): string =>
-  `r.deleted_at IS ${isOfDeleted(filter) ? "NOT NULL" : "NULL"}`;
+/** The condition that a record is live, or deleted, as the filter wants it, and seen. */
+export const baseOf = ({ filter }: Selection, sql: Sql): string =>
+  `r.deleted_at IS ${isOfDeleted(filter) ? "NOT NULL" : "NULL"} AND ${sql.seen("r")}`;
 
 /** The conditions of a selection, in SQL of one dialect. */
 export function conditionsOf({ filter, without = [] }: Selection, dialect: Dialect): Condition[] {
@@ -179,7 +194,7 @@ export function joined(parts: readonly string[], word: "AND" | "OR"): string {
 }
 
 /** Only an act of publication sets a status, so only a DRAFT is asked for its past. */
-const DISCLOSED = `(r.status <> 'DRAFT' OR EXISTS (SELECT 1 FROM revision AS v
+const DISCLOSED = `r.private = 0 AND (r.status <> 'DRAFT' OR EXISTS (SELECT 1 FROM revision AS v
     WHERE v.record = r.id AND v.action = 'publish'))`;
 /** Conditions on `record AS r` for an address that anyone may know. */
 export const addressed = (
@@ -189,6 +204,8 @@ export const addressed = (
 ): readonly string[] => [
   "r.deleted_at IS NULL",
   "r.status <> 'DRAFT'",
+  // A file of a private crate may be EMBARGOED.
+  "r.private = 0",
   ...withoutKinds(without, dialect).map((condition) => condition.sql(sql)),
 ];
 
@@ -368,9 +385,11 @@ function ownedWithin(key: string, sql: Sql): string {
 function describedIds(crate: string, sql: Sql): string {
   if (!isStorableText(crate)) return NO_IDS;
   const ark = sql.add(crate);
+  const isSeen = `EXISTS (SELECT 1 FROM record AS c WHERE c.key = ${sql.add(arkKey(crate))}
+    AND c.ark = ${ark} AND ${sql.seen("c")})`;
   return `SELECT m.id FROM record AS m WHERE m.crate = ${ark} AND m.crate IS NOT NULL
-      AND m.deleted_at IS NULL
-    UNION SELECT u.record AS id FROM crate_use AS u WHERE u.crate = ${ark}`;
+      AND m.deleted_at IS NULL AND ${isSeen}
+    UNION SELECT u.record AS id FROM crate_use AS u WHERE u.crate = ${ark} AND ${isSeen}`;
 }
 
 function linkedIds(linked: LinkedTo, dialect: Dialect, sql: Sql): string {
@@ -380,7 +399,8 @@ function linkedIds(linked: LinkedTo, dialect: Dialect, sql: Sql): string {
       AND ${byPredicate(linked.in, linked.inKinds, dialect, sql)}
     UNION SELECT t.id FROM record AS x JOIN link AS l ON l.source = x.id
       JOIN via AS v ON v.id = l.via JOIN record AS t ON t.key = l.target_key
-      WHERE x.key = ${key} AND ${dialect.anyOf("v.predicate", linked.out, sql)}`;
+      WHERE x.key = ${key} AND ${sql.seen("x")}
+      AND ${dialect.anyOf("v.predicate", linked.out, sql)}`;
 }
 
 /** Condition on `link AS l`. @param kinds of the record that states it */
@@ -398,11 +418,12 @@ function byPredicate(
 /** Links of a chain that are asked for one by one: SQLite refuses what nests too deep. */
 const NESTED_LINKS = 1;
 
-/** The live records, `r` of a SELECT of their own, that meet the filter of a link. */
+/** The live records, `r` of a SELECT of their own, that are seen and meet the filter of a link. */
 const othersSql = (filter: RecordFilter, dialect: Dialect, sql: Sql, links = 0): string =>
   joined(
     [
       "r.deleted_at IS NULL",
+      sql.seen("r"),
       ...flattened(filter, dialect).map((condition) =>
         condition.holdsQuickly && links > 0 ? condition.holds!(sql, links - 1) : condition.sql(sql),
       ),
@@ -568,7 +589,7 @@ export function statisticsSql(
   dialect: StatisticsDialect,
 ): { text: string; sql: Sql } {
   const { by, sizes = false, limit } = query;
-  const sql = new Sql(dialect);
+  const sql = new Sql(dialect, query.viewer);
   const conditions = conditionsOf(query, dialect);
   const content = `FROM object_ref AS o WHERE o.record = r.id AND ${dialect.currentContent}`;
   const read: Readonly<Record<StatisticsKey, string>> = {
@@ -590,7 +611,11 @@ export function statisticsSql(
     ),
   ];
   const { from, extra } = dialect.from(conditions, by, sql);
-  const where = [baseOf(query), ...extra, ...conditions.map((condition) => condition.sql(sql))];
+  const where = [
+    baseOf(query, sql),
+    ...extra,
+    ...conditions.map((condition) => condition.sql(sql)),
+  ];
   const columns = by.map((key, index) => `${read[key]} AS v${index}`);
   const places = by.map((_, index) => `v${index}`);
   const inner = `SELECT ${[...columns, ...sums.map((sum, index) => `${sum} AS n${index}`)].join(", ")}

@@ -49,7 +49,7 @@ export const keywordsOf = ({ keywords }: RecordState): string[] =>
   [...new Set(keywords.map(wordOf))].filter((word) => word !== "");
 
 /** Longest keyword that an index holds; of longer ones the beginning counts. */
-const MAX_KEYWORD_CHARS = 500;
+export const MAX_KEYWORD_CHARS = 500;
 
 /** A keyword as the index holds it. */
 export const shortWord = (word: string): string =>

@@ -93,6 +93,7 @@ export const TRANSFER = {
       deleted_by: "text",
       delete_reason: "text",
       successor: "text",
+      private: "integer",
     },
   },
   /** `quads` and `projected` as {@link import("./codecs.js").packQuads} packs them. */
@@ -125,10 +126,22 @@ export const TRANSFER = {
     },
   },
   /**
-   * The searchable text of live records; `words`: their keywords in the form that is compared, one
+   * The searchable text of live open records; `words`: their keywords in the form that is compared, one
    * a line.
    */
   text: {
+    key: ["record"],
+    columns: {
+      record: "integer",
+      name: "text",
+      description: "text",
+      keywords: "text",
+      other: "text",
+      words: "text",
+    },
+  },
+  /** The same of live private records. */
+  private_text: {
     key: ["record"],
     columns: {
       record: "integer",

@@ -45,7 +45,12 @@ async function uploadPage(request: PageRequest, problem?: string): Promise<Page>
         </p>
         {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
         {viewer ? (
-          <UploadForm csrf={csrf} crate={crate} emptyLinked={query.get("emptyLinked") === "true"} />
+          <UploadForm
+            csrf={csrf}
+            crate={crate}
+            emptyLinked={query.get("emptyLinked") === "true"}
+            isPrivate={request.privateUploads}
+          />
         ) : (
           <Notice>
             <p>An upload belongs to an account: sign in first, or create one.</p>
@@ -83,10 +88,12 @@ function UploadForm({
   csrf,
   crate,
   emptyLinked,
+  isPrivate,
 }: {
   csrf: string | null;
   crate: string;
   emptyLinked: boolean;
+  isPrivate: boolean;
 }) {
   return (
     <div
@@ -101,8 +108,15 @@ function UploadForm({
         action={withQuery("/upload", { crate, emptyLinked: emptyLinked ? "true" : "" })}
         encType="multipart/form-data"
       >
-        {/* Before the file: it is checked before anything of the file is stored. */}
-
+        {/* Before the file: it is read before anything of the file is stored. */}
+        {crate === "" && (
+          <p>
+            <label>
+              <input type="checkbox" id="private" name="private" checked={isPrivate} /> Private:
+              until you publish it, only those see it who may change it
+            </label>
+          </p>
+        )}
         <div class="drop" id="drop">
           <p class="drop-title" data-script hidden>
             <strong>Drop a folder, files or a zip archive here</strong>

@@ -213,7 +213,13 @@ export function objectsConform({ store, reopen }: Setting): void {
           status: "EMBARGOED",
           embargoedUntil: "2030",
         });
-        const found = { kind: "dataset", owner: OWNER, embargoedUntil: null, crate };
+        const found = {
+          kind: "dataset",
+          owner: OWNER,
+          embargoedUntil: null,
+          crate,
+          private: false,
+        };
         const bob = {
           ...found,
           ark: `${crate}/bob`,

@@ -98,6 +98,7 @@ const recordOf = (ark: string, kind: KindName, stated: JsonObject): StoredRecord
   createdAt: 0,
   modifiedAt: 0,
   publicationStatus: "EMBARGOED",
+  private: false,
   embargoedUntil: null,
   crate: ark === ARK ? null : ARK,
   tombstone: null,

@@ -8,10 +8,11 @@ import { withDefaults } from "../../../model/json-schema.js";
 import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import type { AssertedBy, Direction } from "../../../model/provenance.js";
-import type { RecordStore, RecordWrite, StoredRecord } from "../../../storage/records/port.js";
+import type { RecordWrite, StoredRecord } from "../../../storage/records/port.js";
 import type { Submission } from "../../../storage/records/port/submissions.js";
 import type { Caller } from "../../access/rules.js";
 import { failSubmission, queued } from "../../crates/submissions.js";
+import { seenWith, wholeStoreOf } from "../../access/seen.js";
 import type { Deps } from "../../deps.js";
 import { stateOf } from "../../records/state.js";
 import { findLive } from "../../records/find.js";
@@ -98,14 +99,17 @@ export function buildHandler(deps: BuildDeps): JobHandler {
 async function build(deps: BuildDeps, { submission, signal, report }: Job): Promise<void> {
   const question = submission.input as unknown as Question;
   report({ stage: "building", done: 0, total: null, unit: "nodes" });
+  const ark = identifierOf(deps.config.ARK_NAAN, question, submission.user);
+  const [before, about] = await deps.records.findMany([ark, question.ark]);
+  // The graph of a private record is private too, and holds what its owner sees.
+  const isPrivate = (before ?? about)?.private ?? false;
+  const seen = seenWith(deps, { private: isPrivate, owner: submission.user });
   // A job can wait for an index that loads after a start: no client holds a request open.
   const members = await unlessAborted(
-    builtMembers(deps, question, deps.config.INTAKE_TIMEOUT),
+    builtMembers(seen, question, deps.config.INTAKE_TIMEOUT),
     signal,
   );
   report({ stage: "committing", done: 0, total: 1, unit: "records" });
-  const ark = identifierOf(deps.config.ARK_NAAN, question, submission.user);
-  const [before] = await deps.records.findMany([ark]);
   const document = withDefaults(
     KINDS.evidencegraph,
     documentAround(ark, members, { question, owner: submission.user }),
@@ -118,7 +122,7 @@ async function build(deps: BuildDeps, { submission, signal, report }: Job): Prom
   await deps.records.commit({
     by: submission.user,
     at: Date.now(),
-    records: [await writeOf(deps, ark, before, submission.user, kept)],
+    records: [await writeOf(deps, { ark, isPrivate }, before, submission.user, kept)],
     submission: {
       id: submission.id,
       attempt: submission.attempt,
@@ -131,13 +135,13 @@ async function build(deps: BuildDeps, { submission, signal, report }: Job): Prom
 
 async function writeOf(
   deps: BuildDeps,
-  ark: string,
+  { ark, isPrivate }: { ark: string; isPrivate: boolean },
   before: StoredRecord | undefined,
   owner: string,
   document: JsonObject,
 ): Promise<RecordWrite> {
   const state = await stateOf(deps, KINDS.evidencegraph, ark, document);
-  if (!before) return { op: "create", ark, key: arkKey(ark), ...state };
+  if (!before) return { op: "create", ark, key: arkKey(ark), private: isPrivate, ...state };
   if (before.kind !== "evidencegraph" || before.owner !== owner)
     throw new ServiceError(
       "DUPLICATE",
@@ -172,7 +176,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
  * Graphs found unchanged, and as of which commit: they are not checked again before the next
  * commit.
  */
-const verified = new WeakMap<RecordStore, LRUCache<string, number>>();
+const verified = new WeakMap<object, LRUCache<string, number>>();
 /**
  * When the cache is full, the oldest entry is dropped, and its graph is checked again when it is
  * read.
@@ -200,14 +204,15 @@ async function renewed(deps: Deps, record: StoredRecord): Promise<StoredRecord> 
   if (!question) return record;
   const known = getOrInsert(
     verified,
-    deps.records,
+    wholeStoreOf(deps.records),
     () => new LRUCache<string, number>({ max: REMEMBERED }),
   );
   const sequence = await deps.records.sequence();
   if (known.get(record.ark) === sequence) return record;
 
   try {
-    const document = { ...before, ...(await builtMembers(deps, question, deps.config.INDEX_WAIT)) };
+    const members = await builtMembers(seenWith(deps, record), question, deps.config.INDEX_WAIT);
+    const document = { ...before, ...members };
     const changed = changedPointers(timeless(before), timeless(document));
     if (changed.length > 0) {
       const state = await stateOf(deps, KINDS.evidencegraph, record.ark, document);

@@ -16,6 +16,7 @@ export interface ChangedRecord extends Pick<
   | "revision"
   | "modifiedAt"
   | "publicationStatus"
+  | "private"
   | "crate"
   | "tombstone"
 > {

@@ -38,6 +38,8 @@ export type RecordWrite =
       key: string;
       crate?: string;
       publicationStatus?: PublicationStatus;
+      /** Seen by those who may change it only; an act of publication ends that. */
+      private?: boolean;
       objects?: ObjectReference[];
       /** Crate members may share a key (`a-b.csv` and `ab.csv`); others may not. */
       mayShareKey?: boolean;
@@ -77,7 +79,7 @@ export type RecordWrite =
   | {
       /**
        * Makes a revision with the document unchanged, so that the ETag changes and the history shows
-       * it; none when nothing differs.
+       * it; none when nothing differs. PUBLISHED and EMBARGOED make a private record open.
        */
       op: "publish";
       ark: string;

@@ -1,5 +1,5 @@
 import type { DanglingLink } from "./links.js";
-import type { Page, StoredRecord } from "./record.js";
+import type { Page, StoredRecord, Viewer } from "./record.js";
 
 /** The records that a crate describes and that were not minted for it. */
 export interface CrateUses {
@@ -20,7 +20,7 @@ export interface CrateUses {
  */
 export type ClosedMember = Pick<
   StoredRecord,
-  "ark" | "kind" | "owner" | "publicationStatus" | "embargoedUntil" | "crate"
+  "ark" | "kind" | "owner" | "publicationStatus" | "embargoedUntil" | "crate" | "private"
 >;
 
 /** A live record with the end of its embargo, and the crate that it came with. */
@@ -36,12 +36,12 @@ export interface CrateBookkeeping {
   /** Of the EMBARGOED records with an end those after a position, in order of creation. */
   embargoes(options: { after?: string; limit: number }): Promise<Page<Embargo>>;
   /** Live records that the crate uses, in order of creation. */
-  usesOf(crate: string): Promise<string[]>;
+  usesOf(crate: string, viewer?: Viewer): Promise<string[]>;
   /** Those of `arks` that a crate other than this one uses. */
   usedElsewhere(arks: readonly string[], crate: string): Promise<string[]>;
   /**
    * Of `limit` of its live records after a position those that have content and are not PUBLISHED:
-   * one for all that agree in kind, owner, status, embargo and crate, in no order.
+   * one for all that agree in kind, owner, status, embargo, crate and being private, in no order.
    */
   closedMembers(
     crate: string,
@@ -49,15 +49,15 @@ export interface CrateBookkeeping {
   ): Promise<Page<ClosedMember>>;
   /**
    * Of `limit` links of the crate and of its live records after a position those that lead to no
-   * live record, in order of the records.
+   * live record that the viewer sees, in order of the records.
    */
   danglingLinks(
     crate: string,
-    options: { after?: string; limit: number },
+    options: { after?: string; limit: number; viewer?: Viewer | undefined },
   ): Promise<Page<DanglingLink>>;
   /**
    * Text that differs after every change of the crate, of a record minted for it, or of one that it
-   * uses.
+   * uses. Private records count for a private crate only.
    */
   stateOfCrate(crate: string): Promise<string>;
 }

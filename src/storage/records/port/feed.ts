@@ -1,6 +1,6 @@
 /**
  * Protocol of {@link RecordStore.openFeed}: post a {@link FeedRequest}, receive one
- * {@link FeedAnswer}. `all` pages through every live graph (start with `after: 0`, go on with
+ * {@link FeedAnswer}. Private records are not in it. `all` pages through every live graph (start with `after: 0`, go on with
  * `next`); `since` gives the current graph of every record changed after a sequence, oldest change
  * first. A commit is never cut: `limit` ends an answer after the commit that reaches it, so one
  * answer holds at least one whole commit.
@@ -22,11 +22,11 @@ export interface FeedAnswer {
   sequence: number;
   /** For `since`: more is waiting. */
   more?: boolean;
-  /** For `all`: live records in all, for progress. */
+  /** For `all`: live open records in all, for progress. */
   total?: number;
 }
 
-/** `nquads` is canonical N-Quads text; null when the record was deleted. */
+/** `nquads` is canonical N-Quads text; null when the record was deleted, or is private. */
 export interface FeedGraph {
   ark: string;
   nquads: string | null;

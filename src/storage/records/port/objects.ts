@@ -1,4 +1,4 @@
-import type { Page } from "./record.js";
+import type { Page, Viewer } from "./record.js";
 
 /** A stored object as a record refers to it. */
 export interface ObjectReference {
@@ -52,7 +52,7 @@ export interface ObjectBookkeeping {
    */
   filesOf(
     crate: string,
-    options: { after?: string; limit: number; minSize?: number },
+    options: { after?: string; limit: number; minSize?: number; viewer?: Viewer | undefined },
   ): Promise<Page<FileReference>>;
   /**
    * True when the record once had an object of this role (content unless said otherwise), and has

@@ -1,5 +1,14 @@
 import type { KindName, PublicationStatus } from "../../../model/kind.js";
 
+/**
+ * Who reads. Private records of others are not there for it: not in lists, counts, links and pages.
+ * A read without a viewer is one of the service itself, or of an administrator, and sees everything.
+ */
+export interface Viewer {
+  /** Key of the user's ARK; null where nobody is signed in. */
+  user: string | null;
+}
+
 /** A record in the record store. Times are milliseconds since 1970, UTC. */
 export interface StoredRecord {
   /** Stored form of the identifier. */
@@ -17,6 +26,8 @@ export interface StoredRecord {
   modifiedAt: number;
   publicationStatus: PublicationStatus;
   embargoedUntil: string | null;
+  /** Seen by those who may change it only, until it is published; a deleted one stays private. */
+  private: boolean;
   /** The crate this record was minted for, or null. */
   crate: string | null;
   tombstone: Tombstone | null;
@@ -24,7 +35,7 @@ export interface StoredRecord {
   archived: Withdrawal | null;
   /**
    * Change-log sequence of the newest link of another record that points here; 0 when there is
-   * none. Part of the ETag.
+   * none. Links that private records state count for private records only. Part of the ETag.
    */
   newestBacklink: number;
   /** The document, UTF-8 JSON, as answered to clients (derived entries not included). */
@@ -72,6 +83,7 @@ export interface ListedPage extends Page<StoredRecord> {
 }
 
 export interface ListQuery {
+  viewer?: Viewer | undefined;
   kind?: KindName;
   /** Case-insensitive part of the name. */
   name?: string;

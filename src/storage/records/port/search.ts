@@ -1,3 +1,4 @@
+import type { Viewer } from "./record.js";
 import type { RecordFilter, StatisticsKey } from "./selection.js";
 
 /**
@@ -20,6 +21,11 @@ export interface SearchQuery {
    * what the query excludes, and a query that only excludes finds nothing.
    */
   match: "all" | "related" | "identifier";
+  /**
+   * Who asks: words find open records only, which the index holds; an identifier finds private ones
+   * too.
+   */
+  viewer?: Viewer | undefined;
   /** Only these records are found, counted and compared with each other. */
   filter?: RecordFilter;
   /**

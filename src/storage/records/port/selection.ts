@@ -1,5 +1,5 @@
 import type { KindName, PublicationStatus } from "../../../model/kind.js";
-import type { StoredRecord } from "./record.js";
+import type { StoredRecord, Viewer } from "./record.js";
 
 /** Times in ms since 1970, UTC: from `since` on, up to but without `before`. */
 export interface TimeRange {
@@ -100,6 +100,8 @@ export interface RecordFilter {
  * `linksTo` of the store: without predicates, links by any.
  */
 export interface LinkCountQuery {
+  /** Links that private records state count for those who see them. */
+  viewer?: Viewer | undefined;
   arks: readonly string[];
   from: { predicates?: readonly string[]; distinct?: boolean };
   to: {
@@ -148,6 +150,7 @@ export interface RecordOrder {
 }
 
 export interface Selection {
+  viewer?: Viewer | undefined;
   filter: RecordFilter;
   /** Kinds that are left out, whatever the filter says. Positions do not depend on them. */
   without?: readonly KindName[];

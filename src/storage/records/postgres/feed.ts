@@ -10,13 +10,14 @@ const SEQUENCE = statement<[number]>("SELECT sequence FROM counter WHERE id = 1"
 const TOTAL = statement<[number]>("SELECT coalesce(sum(live), 0)::bigint FROM tally");
 const LIVE =
   statement<GraphRow>(`SELECT r.id, r.ark, coalesce(s.projected, s.quads) FROM record AS r JOIN state AS s
-      ON s.id = r.state WHERE r.id > $1 AND r.deleted_at IS NULL ORDER BY r.id LIMIT $2`);
+      ON s.id = r.state WHERE r.id > $1 AND r.deleted_at IS NULL AND r.private = 0 ORDER BY r.id LIMIT $2`);
 // The last sequence of an answer: that of its limit-th change, so that no commit is cut.
 const END = statement<[number]>(
   "SELECT sequence FROM change_log WHERE sequence > $1 ORDER BY sequence LIMIT 1 OFFSET $2",
 );
 const CHANGED =
-  statement<GraphRow>(`SELECT r.id, r.ark, CASE WHEN r.deleted_at IS NULL THEN coalesce(s.projected, s.quads) END
+  statement<GraphRow>(`SELECT r.id, r.ark, CASE WHEN r.deleted_at IS NULL AND r.private = 0
+      THEN coalesce(s.projected, s.quads) END
       FROM (SELECT record, max(sequence) AS last FROM change_log
       WHERE sequence > $1 AND sequence <= $2 GROUP BY record) AS c JOIN record AS r
       ON r.id = c.record JOIN state AS s ON s.id = r.state ORDER BY c.last, r.id`);

@@ -35,6 +35,7 @@ import type {
   StoredScore,
   VectorStep,
   VectorStore,
+  Viewer,
 } from "../port.js";
 import type {
   AddressesQuery,
@@ -134,11 +135,12 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#quads = new QuadsRewrites(writing);
   }
 
-  find = (ark: Ark): Promise<Found | undefined> => this.#ask(() => this.#records.find(ark));
-  findMany = (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> =>
-    this.#ask(() => this.#records.findMany(arks));
-  holders = (keys: readonly string[]): Promise<Holder[]> =>
-    this.#ask(() => this.#records.holders(keys));
+  find = (ark: Ark, viewer?: Viewer): Promise<Found | undefined> =>
+    this.#ask(() => this.#records.find(ark, viewer));
+  findMany = (arks: readonly string[], viewer?: Viewer): Promise<(StoredRecord | undefined)[]> =>
+    this.#ask(() => this.#records.findMany(arks, viewer));
+  holders = (keys: readonly string[], viewer?: Viewer): Promise<Holder[]> =>
+    this.#ask(() => this.#records.holders(keys, viewer));
   list = (query: ListQuery): Promise<ListedPage> => this.#ask(() => this.#lists.list(query));
   count = (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> =>
     this.#ask(() => this.#lists.count(query));
@@ -253,7 +255,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   }): Promise<{ items: string[]; next?: string }> =>
     this.#ask(() => this.#objects.referenced(options));
 
-  usesOf = (crate: string): Promise<string[]> => this.#ask(() => this.#uses.of(crate));
+  usesOf = (crate: string, viewer?: Viewer): Promise<string[]> =>
+    this.#ask(() => this.#uses.of(crate, viewer));
   usedElsewhere = (...args: Parameters<CrateBookkeeping["usedElsewhere"]>): Promise<string[]> =>
     this.#ask(() => this.#uses.elsewhere(...args));
   embargoes = (...args: Parameters<CrateBookkeeping["embargoes"]>): Promise<Page<Embargo>> =>

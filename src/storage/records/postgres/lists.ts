@@ -10,6 +10,7 @@ import {
   storable,
 } from "../link-rows.js";
 import type {
+  Viewer,
   FoundLink,
   ListedPage,
   ListQuery,
@@ -57,6 +58,7 @@ import {
 } from "../selection.js";
 import { fold, isStorableText, shortWord, sortedName, wordOf } from "../text.js";
 import { allOf, anyOf, tsqueryOf, without } from "./search/words.js";
+import { actsForSql, seenSql, viewerKey } from "../visibility.js";
 import { type Database, type Row, type Statement, statement, type Value } from "./statement.js";
 
 /** The last character of all: no name has it, so it ends the range of names with a beginning. */
@@ -110,6 +112,25 @@ const TALLY_OF_KINDS = statement<[number]>(
   "SELECT coalesce(sum(live), 0)::bigint FROM tally WHERE kind = ANY($1::text[])",
 );
 
+/** Live private records; the index has their owners. */
+const PRIVATE = `SELECT count(*) FROM record AS r WHERE r.private = 1 AND r.deleted_at IS NULL
+  AND ($1::text[] IS NULL OR r.kind = ANY($1))`;
+const ALL_PRIVATE = statement<[number]>(PRIVATE);
+const SEEN_PRIVATE = statement<[number]>(
+  `${PRIVATE} AND r.owner_key IN (${actsForSql("$2::text")})`,
+);
+
+/** How many live private records the viewer sees, of these kinds or in all. */
+async function privateOnes(
+  database: Database,
+  viewer: Viewer | undefined,
+  kinds: readonly string[] | null,
+): Promise<number> {
+  if (viewer === undefined) return (await database.one(ALL_PRIVATE, [kinds]))[0];
+  if (viewer.user === null) return 0;
+  return (await database.one(SEEN_PRIVATE, [kinds, viewer.user]))[0];
+}
+
 type Selected = [...RecordRow, rows: number, id: number, key: number | string | null];
 
 /** Records by filter. The planner chooses the index, by the statistics of the database. */
@@ -124,9 +145,9 @@ export class SelectionReads {
   async select(query: SelectionQuery): Promise<SelectionPage> {
     const { order, limit, bytes, backward = false, after, before } = query;
     const positions = new Positions(query.filter, order);
-    const sql = new Sql(DIALECT);
+    const sql = new Sql(DIALECT, query.viewer);
     const where = [
-      baseOf(query),
+      baseOf(query, sql),
       ...conditionsOf(query, DIALECT).map((condition) => condition.sql(sql)),
     ];
     const key = orderKey(query, "sorted", DIALECT);
@@ -165,13 +186,17 @@ export class SelectionReads {
     };
   }
 
-  /** Stored for whole kinds; counted for other filters. */
+  /** Stored for open records of whole kinds; counted for other filters. */
   async count(selection: Selection): Promise<number> {
     const kinds = wholeKinds(selection);
-    if (kinds) return (await this.#database.one(TALLY_OF_KINDS, [kinds]))[0];
-    const sql = new Sql(DIALECT);
+    const { viewer } = selection;
+    if (kinds) {
+      const [open] = await this.#database.one(TALLY_OF_KINDS, [kinds]);
+      return open + (await privateOnes(this.#database, viewer, kinds));
+    }
+    const sql = new Sql(DIALECT, viewer);
     const where = [
-      baseOf(selection),
+      baseOf(selection, sql),
       ...conditionsOf(selection, DIALECT).map((each) => each.sql(sql)),
     ];
     const text = `SELECT count(*) FROM record AS r WHERE ${joined(where, "AND")}`;
@@ -302,14 +327,16 @@ export class ListReads {
     return { items, positions, ...(isLast ? {} : { next }) };
   }
 
-  /** Stored for the total and for a kind; counted for other filters. */
+  /** Stored for the open ones in all and of a kind; counted for other filters. */
   async count(filter: Filter): Promise<number> {
-    const { kind, name, ownerKey, keyword, crate } = filter;
-    if (!name && ownerKey === undefined && keyword === undefined && crate === undefined)
-      return (await this.#database.one(TALLY, [kind ?? null]))[0];
+    const { kind, name, ownerKey, keyword, crate, viewer } = filter;
+    if (!name && ownerKey === undefined && keyword === undefined && crate === undefined) {
+      const [open] = await this.#database.one(TALLY, [kind ?? null]);
+      return open + (await privateOnes(this.#database, viewer, kind ? [kind] : null));
+    }
     const asked = new Asked(filter);
     if (asked.isVain) return 0;
-    // Only the words of live records are read.
+    // Only the words of live open records are stored.
     if (keyword !== undefined && !name && ownerKey === undefined && crate === undefined)
       return (await this.#database.one(HOLDING, [shortWord(wordOf(keyword)), kind ?? null]))[0];
     return (
@@ -339,7 +366,7 @@ class Asked {
   /** True when no record can match. */
   readonly isVain: boolean;
 
-  constructor({ kind, name, ownerKey, keyword, crate, notEndingWith }: Filter) {
+  constructor({ kind, name, ownerKey, keyword, crate, notEndingWith, viewer }: Filter) {
     this.isVain = [name, ownerKey, keyword, crate, notEndingWith].some(
       (text) => text !== undefined && !isStorableText(text),
     );
@@ -347,6 +374,7 @@ class Asked {
       keyword === undefined ? "record AS r" : "keyword AS k JOIN record AS r ON r.id = k.record";
     this.id = keyword === undefined ? "r.id" : "k.record";
     if (this.isVain) return;
+    if (viewer !== undefined) this.where.push(seenSql("r", `${this.add(viewerKey(viewer))}::text`));
     if (keyword !== undefined) this.where.push(`k.word = ${this.add(shortWord(wordOf(keyword)))}`);
     if (ownerKey !== undefined) this.where.push(`r.owner_key = ${this.add(arkKey(ownerKey))}`);
     if (crate !== undefined) this.where.push(`r.crate = ${this.add(crate)}`);
@@ -378,6 +406,10 @@ const fromOf = (direction: "" | "DESC"): Statement<LinkFromRow> =>
       LIMIT $4) AS l
       JOIN via AS v ON v.id = l.via ORDER BY asked.place, l.position`);
 
+/** The record that states a link is one that the viewer sees. */
+const isSeen = (source: string, viewer: string): string =>
+  `(${viewer} IS NULL OR (SELECT ${seenSql("p", viewer)} FROM record AS p WHERE p.id = ${source}))`;
+
 // The query hops over the distinct pairs of predicate and kind in the index, then reads each up to
 // the limit: it does not read all 100,000 links of a target for the few that the caller asked for.
 // For the same reason the query asks for absent rows as a value: PostgreSQL would make a join of
@@ -395,7 +427,8 @@ const toOf = (direction: "" | "DESC"): Statement<LinkToRow> =>
     ON v.id = pair.via AND ($2::text[] IS NULL OR v.predicate = ANY($2)) AND ($3::text[] IS NULL OR
     v.kind = ANY($3)) CROSS JOIN LATERAL ( SELECT page.sequence, page.source, page.position,
     page.target, page.target_key FROM link AS page
-    WHERE page.target_key = pair.target_key AND page.via = pair.via AND (page.sequence, page.source,
+    WHERE page.target_key = pair.target_key AND page.via = pair.via
+    AND ${isSeen("page.source", "$13::text")} AND (page.sequence, page.source,
     page.position) > ($4::bigint, $5::bigint, $6::int) AND (page.sequence, page.source,
     page.position) < ($10::bigint, $11::bigint, $12::int) AND ($8 = 0 OR ( SELECT 1
     FROM link AS earlier WHERE earlier.source = page.source AND earlier.target_key || '' =
@@ -429,7 +462,7 @@ const countOf = (
     SELECT count(${distinctSources ? "DISTINCT l.source" : "*"}) FROM link AS l
     WHERE l.target_key = asked.target_key AND l.via IN (SELECT id FROM via
     WHERE ${fromAnyPredicate ? "$4::text[] IS NULL" : "predicate = ANY($4)"}
-    AND ($5::text[] IS NULL OR kind = ANY($5))) AND ($6::text[] IS NULL OR
+    AND ($5::text[] IS NULL OR kind = ANY($5))) AND ${isSeen("l.source", "$7::text")} AND ($6::text[] IS NULL OR
     ( SELECT 1 FROM link AS back WHERE back.target_key = (SELECT key FROM record
     WHERE id = l.source) AND back.via IN (SELECT id FROM via
     WHERE predicate = ANY($6)) AND back.source IN (SELECT id FROM record
@@ -469,7 +502,7 @@ export class LinkReads {
     keys: readonly string[],
     options: Parameters<RecordStore["linksTo"]>[1],
   ): Promise<Page<FoundLink>[]> {
-    const { predicates, kinds, distinct, unlessBack, backward, limit } = options;
+    const { predicates, kinds, distinct, unlessBack, backward, limit, viewer } = options;
     const ends = endsOf(options, 3);
     const rows = await this.#database.query(TO[backward ? 1 : 0], [
       listOf(keys),
@@ -480,12 +513,13 @@ export class LinkReads {
       Number(distinct === true),
       unlessBack ? listOf(unlessBack) : null,
       ...ends.slice(3),
+      viewerKey(viewer),
     ]);
     return pagesTo(rows, keys.length, options);
   }
 
   /** Links of each record in both directions: one statement for all of them. */
-  async count({ arks, from, to }: LinkCountQuery): Promise<number[]> {
+  async count({ arks, from, to, viewer }: LinkCountQuery): Promise<number[]> {
     const counts = COUNTS[Number(from.distinct === true)]![Number(to.distinct === true)]!;
     const rows = await this.#database.query(counts[Number(to.predicates === undefined)]!, [
       listOf(arks),
@@ -494,6 +528,7 @@ export class LinkReads {
       to.predicates ? listOf(to.predicates) : null,
       to.kinds ? listOf(to.kinds) : null,
       to.unlessBack ? listOf(to.unlessBack) : null,
+      viewerKey(viewer),
     ]);
     return rows.map(([links]) => links);
   }

@@ -594,6 +594,17 @@ ALTER TABLE credential ADD COLUMN IF NOT EXISTS scopes text COLLATE "C",
 `;
 
 /**
+ * Records that only those see who may change them, and their texts, which no search reads. Nodes of
+ * older versions would show them.
+ */
+const PRIVATE_RECORDS = `
+ALTER TABLE record ADD COLUMN IF NOT EXISTS private smallint NOT NULL DEFAULT 0;
+CREATE INDEX IF NOT EXISTS live_private ON record (owner_key, kind, id)
+  WHERE private = 1 AND deleted_at IS NULL;
+CREATE TABLE IF NOT EXISTS private_text (LIKE text INCLUDING DEFAULTS, PRIMARY KEY (state));
+`;
+
+/**
  * Each brings the schema one version further. Only ever add to the end; `needs` is lower than the
  * version only where older programs may read and write as before.
  */
@@ -617,6 +628,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: version15, needs: 15 },
   // An older program would let a token with few scopes do everything.
   { up: SCOPED_TOKENS, needs: 16 },
+  { up: PRIVATE_RECORDS, needs: 17 },
 ];
 
 /**

@@ -31,7 +31,7 @@ import {
   type Statement,
   statement,
 } from "./statement.js";
-import { ADD_WORDS, ADD_TEXTS } from "./writes/states.js";
+import { ADD_WORDS, addTextsTo } from "./writes/states.js";
 
 /** Columns with another name here than in the export, because PostgreSQL reserves that word. */
 const NAMED: Partial<Record<TransferTable, Readonly<Record<string, string>>>> = {
@@ -58,11 +58,14 @@ const columnsOf = (table: TransferTable): Column[] =>
     type,
   }));
 
+const isText = (table: TransferTable): table is "text" | "private_text" =>
+  table === "text" || table === "private_text";
+
 /** All rows of a table, by its key. */
 function selectOf(table: TransferTable): string {
-  if (table === "text") {
+  if (isText(table)) {
     return `SELECT r.id, t.name, t.description, t.keywords, t.other, t.words FROM record AS r
-        JOIN text AS t ON t.state = r.state WHERE r.deleted_at IS NULL ORDER BY r.id`;
+        JOIN ${table} AS t ON t.state = r.state WHERE r.deleted_at IS NULL ORDER BY r.id`;
   }
   return `SELECT ${columnsOf(table)
     .map(({ name }) => name)
@@ -91,7 +94,7 @@ function insertOf(table: TransferTable, more: readonly Column[] = []): Statement
 /** Rows requested at a time; fewer of those with long texts. */
 const ROWS_PER_READ = 1000;
 const LONG_ROWS_PER_READ = 100;
-const LONG: ReadonlySet<TransferTable> = new Set(["text", "submission"]);
+const LONG: ReadonlySet<TransferTable> = new Set(["text", "private_text", "submission"]);
 /** Bytes of states that are requested at a time. */
 const BYTES = 2 ** 20;
 
@@ -161,6 +164,7 @@ const ADD_KEYWORDS = statement(
   `INSERT INTO keyword (word, record, kind) SELECT *
     FROM unnest($1::text[], $2::bigint[], $3::text[])`,
 );
+const ADD_TEXTS_TO = { text: addTextsTo("text"), private_text: addTextsTo("private_text") };
 // A fence never decreases, even where the target gave some out itself.
 const ADD_LEASES =
   statement(`INSERT INTO lease (name, fence, expires_at) SELECT v.name, v.fence, now()
@@ -181,7 +185,7 @@ class ImportRows {
 
   async put(table: TransferTable, rows: readonly TransferRow[]): Promise<void> {
     if (table === "state") return this.#states(rows);
-    if (table === "text") return this.#texts(rows);
+    if (isText(table)) return this.#texts(table, rows);
     if (table === "lease") return this.#sending.rows(ADD_LEASES, rows);
     let insert = this.#inserts.get(table);
     if (!insert)
@@ -209,7 +213,7 @@ class ImportRows {
     );
   }
 
-  async #texts(rows: readonly TransferRow[]): Promise<void> {
+  async #texts(table: "text" | "private_text", rows: readonly TransferRow[]): Promise<void> {
     const texts = rows.map(
       ([record, name, description, keywords, other, words]) =>
         ({ record, name, description, keywords, other, words }) as {
@@ -228,12 +232,13 @@ class ImportRows {
     );
     const all = texts.map(indexed);
     await this.#sending.rows(
-      ADD_TEXTS,
+      ADD_TEXTS_TO[table],
       texts.map(({ record, name, description, keywords, other, words }, index) => {
         const { state, kind } = owners.get(record)!;
         return [state, kind, name, description, keywords, other, words, ...all[index]!.parts];
       }),
     );
+    if (table === "private_text") return;
     await this.#sending.rows(
       ADD_KEYWORDS,
       texts.flatMap(({ record, words }) =>
@@ -288,13 +293,14 @@ const EMPTY = [
   "tally",
   "state",
   "text",
+  "private_text",
   "word",
 ]
   .map((table) => `DELETE FROM ${table};`)
   .join(" ");
 /** Computes derived data again, and sets the counters to continue behind the imported numbers. */
 const DERIVED = `INSERT INTO tally (kind, live) SELECT kind, count(*) FROM record WHERE deleted_at IS NULL
-    GROUP BY kind; UPDATE counter SET sequence = (SELECT coalesce(max(sequence), 0)
+    AND private = 0 GROUP BY kind; UPDATE counter SET sequence = (SELECT coalesce(max(sequence), 0)
     FROM change_log), record = (SELECT coalesce(max(id), 0)
     FROM record), object = (SELECT coalesce(max(id), 0)
     FROM object_ref), submission = (SELECT coalesce(max(number), 0) FROM submission)

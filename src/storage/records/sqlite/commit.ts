@@ -43,6 +43,7 @@ export class Committer {
   readonly #newest;
   readonly #held;
   readonly #touch;
+  readonly #touchPrivately;
   readonly #tally;
   #sequence: number;
 
@@ -73,6 +74,9 @@ export class Committer {
         LIMIT 1`,
     );
     this.#touch = connection.prepare("UPDATE record SET newest_backlink = ? WHERE key = ?");
+    this.#touchPrivately = connection.prepare(
+      "UPDATE record SET newest_backlink = ? WHERE key = ? AND private = 1",
+    );
     this.#tally = connection.prepare(
       `INSERT INTO tally (kind, live) VALUES (?, ?) ON CONFLICT DO UPDATE
         SET live = live + excluded.live`,
@@ -111,8 +115,10 @@ export class Committer {
       changed: new Set(),
       links: [],
       touched: new Set(),
+      touchedPrivately: new Set(),
       live: new Map(),
       arrived: [],
+      opened: [],
       linked: new Set(),
     };
     this.#projection.begin();
@@ -120,9 +126,14 @@ export class Committer {
     const records = this.#records.apply(commit.records, step);
     this.#owners.checkDeleted(step.links);
     this.#links.apply(step);
+    for (const record of step.opened) this.#links.open(record, step);
     for (const key of step.touched) {
       checkDeadline(step);
       this.#touch.put([step.sequence, key]);
+    }
+    for (const key of step.touchedPrivately) {
+      checkDeadline(step);
+      this.#touchPrivately.put([step.sequence, key]);
     }
     for (const [kind, by] of step.live) if (by !== 0) this.#tally.put([kind, by]);
     for (const { op, ark } of commit.records) {

@@ -34,6 +34,7 @@ import type {
   StoredScore,
   VectorStep,
   VectorStore,
+  Viewer,
 } from "../port.js";
 import type {
   AddressesQuery,
@@ -118,15 +119,18 @@ class SqliteRecordStore implements RecordStore {
     this.#vectors = new VectorReads(connection);
   }
 
-  find = async (ark: Ark): Promise<Found | undefined> => {
-    const found = read(() => this.#records.find(ark));
+  find = async (ark: Ark, viewer?: Viewer): Promise<Found | undefined> => {
+    const found = read(() => this.#records.find(ark, viewer));
     if (found && "record" in found) await eventLoop.turnFor(found.record.document.length);
     return found;
   };
-  findMany = async (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> =>
-    inParts(arks, (part) => read(() => this.#records.findMany(part)));
-  holders = async (keys: readonly string[]): Promise<Holder[]> =>
-    read(() => this.#records.holders(keys));
+  findMany = async (
+    arks: readonly string[],
+    viewer?: Viewer,
+  ): Promise<(StoredRecord | undefined)[]> =>
+    inParts(arks, (part) => read(() => this.#records.findMany(part, viewer)));
+  holders = async (keys: readonly string[], viewer?: Viewer): Promise<Holder[]> =>
+    read(() => this.#records.holders(keys, viewer));
   list = async (query: ListQuery): Promise<ListedPage> => {
     await eventLoop.pause();
     return read(() => this.#lists.list(query));
@@ -140,7 +144,7 @@ class SqliteRecordStore implements RecordStore {
   countSelected = async (selection: Selection, signal?: AbortSignal): Promise<number> => {
     const kinds = wholeKinds(selection);
     return kinds
-      ? read(() => this.#selection.tally(kinds))
+      ? read(() => this.#selection.tally(kinds, selection.viewer))
       : ((await this.#selections.ask({ count: selection }, signal)) as number);
   };
   countLinks = async (query: LinkCountQuery, signal?: AbortSignal): Promise<number[]> =>
@@ -171,6 +175,7 @@ class SqliteRecordStore implements RecordStore {
     options: {
       predicates?: readonly string[];
       kinds?: readonly KindName[];
+      viewer?: Viewer | undefined;
       after?: string;
       limit: number;
     },
@@ -279,7 +284,8 @@ class SqliteRecordStore implements RecordStore {
     limit: number;
   }): Promise<{ items: string[]; next?: string }> => read(() => this.#objects.referenced(options));
 
-  usesOf = async (crate: string): Promise<string[]> => read(() => this.#uses.of(crate));
+  usesOf = async (crate: string, viewer?: Viewer): Promise<string[]> =>
+    read(() => this.#uses.of(crate, viewer));
   usedElsewhere = async (
     ...args: Parameters<CrateBookkeeping["usedElsewhere"]>
   ): Promise<string[]> => read(() => this.#uses.elsewhere(...args));

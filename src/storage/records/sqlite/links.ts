@@ -9,9 +9,14 @@ import {
 } from "../link-rows.js";
 import type { FoundLink, Page, RecordStore } from "../port.js";
 import { restate } from "../rows.js";
+import { seenSql, viewerKey } from "../visibility.js";
 import type { LinkCountQuery } from "../port/selection.js";
 import { checkDeadline, type LinkChange, type Projection, type Step } from "./requests.js";
 import { arkArray, type Connection, type Statement, textArray } from "./statement.js";
+
+/** The record that states a link is one that the viewer sees. */
+const isSeen = (source: string, viewer: string): string =>
+  `(${viewer} IS NULL OR (SELECT ${seenSql("p", viewer)} FROM record AS p WHERE p.id = ${source}))`;
 
 /**
  * Counts the links that the two statements of {@link LinkReads} list. Each side either counts its
@@ -30,7 +35,7 @@ const countSql = (
       FROM via AS v CROSS JOIN link AS l INDEXED BY link_target
       ON l.target_key = asked.value ->> 0 AND l.via = v.id
       WHERE ${fromAnyPredicate ? "?3 IS NULL" : "v.predicate IN (SELECT value FROM json_each(?3))"}
-      AND (?4 IS NULL OR v.kind IN (SELECT value
+      AND ${isSeen("l.source", "?6")} AND (?4 IS NULL OR v.kind IN (SELECT value
       FROM json_each(?4))) AND (?5 IS NULL OR NOT EXISTS ( SELECT 1
       FROM link AS back INDEXED BY link_target WHERE back.target_key = (SELECT key
       FROM record WHERE id = l.source) AND back.via IN (SELECT id FROM via
@@ -68,7 +73,7 @@ const toSql = (backward: boolean): string => {
     FROM json_each(?2))) AND (?3 IS NULL OR v.kind IN (SELECT value FROM json_each(?3)))
     CROSS JOIN link AS l ON (l.source, l.position) IN ( SELECT page.source, page.position
     FROM link AS page INDEXED BY link_target WHERE page.target_key = pair.target_key AND
-    page.via = pair.via AND (page.sequence, page.source, page.position) > (?4, ?5, ?6) AND
+    page.via = pair.via AND ${isSeen("page.source", "?13")} AND (page.sequence, page.source, page.position) > (?4, ?5, ?6) AND
     (page.sequence, page.source, page.position) < (?10, ?11, ?12) AND (?8
     = 0 OR NOT EXISTS ( SELECT 1 FROM link AS earlier
     WHERE earlier.source = page.source AND earlier.target_key = page.target_key AND
@@ -117,7 +122,7 @@ export class LinkReads {
     keys: readonly string[],
     options: Parameters<RecordStore["linksTo"]>[1],
   ): Page<FoundLink>[] {
-    const { predicates, kinds, distinct, unlessBack, backward, limit } = options;
+    const { predicates, kinds, distinct, unlessBack, backward, limit, viewer } = options;
     const ends = endsOf(options, 3);
     const rows = this.#to[Number(backward === true)]!.all([
       listOf(keys),
@@ -128,12 +133,13 @@ export class LinkReads {
       Number(distinct === true),
       unlessBack ? listOf(unlessBack) : null,
       ...ends.slice(3),
+      viewerKey(viewer),
     ]);
     return pagesTo(rows, keys.length, options);
   }
 
   /** Links of each record in both directions: one statement for all of them. */
-  count({ arks, from, to }: LinkCountQuery): number[] {
+  count({ arks, from, to, viewer }: LinkCountQuery): number[] {
     const text = countSql(
       from.distinct === true,
       to.distinct === true,
@@ -148,6 +154,7 @@ export class LinkReads {
         to.predicates ? listOf(to.predicates) : null,
         to.kinds ? listOf(to.kinds) : null,
         to.unlessBack ? listOf(to.unlessBack) : null,
+        viewerKey(viewer),
       ])
       .map(([links]) => links);
   }
@@ -198,10 +205,12 @@ export class LinkWrites {
     this.#drop = connection.prepare("DELETE FROM link WHERE source = ? AND position >= ?");
     this.#waiting = connection.prepare<[string, number]>(
       `SELECT asked.value, max(l.sequence) FROM json_each(?) AS asked CROSS JOIN link AS l
-        ON l.target_key = asked.value GROUP BY asked.value`,
+        ON l.target_key = asked.value CROSS JOIN record AS r ON r.id = l.source
+        WHERE (r.private = 0 OR ?2) GROUP BY asked.value`,
     );
     this.#waitingForOne = connection.prepare<[number | null]>(
-      "SELECT max(sequence) FROM link WHERE target_key = ?",
+      `SELECT max(l.sequence) FROM link AS l CROSS JOIN record AS r ON r.id = l.source
+        WHERE l.target_key = ?1 AND (r.private = 0 OR ?2)`,
     );
     this.#sourcesOf = connection.prepare<[number]>(
       "SELECT DISTINCT source FROM link WHERE target_key = ?1 AND (?3 OR target <> ?2)",
@@ -231,6 +240,11 @@ export class LinkWrites {
       if (this.#projection.projectAgain(source)) step.changed.add(source);
   }
 
+  /** The links of a record that becomes open count from now on. */
+  open(source: number, { touched }: Step): void {
+    for (const [, , , targetKey] of this.#linksOf.all([source])) touched.add(targetKey);
+  }
+
   /**
    * A new record that earlier links point to: their newest counts, and the links of their sources
    * may have to be spelled again.
@@ -238,10 +252,15 @@ export class LinkWrites {
   #meetWaiting(step: Step): Set<number> {
     const sources = new Set<number>();
     if (step.arrived.length === 0) return sources;
-    const waiting = this.#waitingFor(step.arrived.map(({ key }) => key));
+    const keysOf = (isPrivate: boolean): string[] =>
+      step.arrived.filter((arrival) => arrival.isPrivate === isPrivate).map(({ key }) => key);
+    const waiting = {
+      open: this.#waitingFor(keysOf(false), false),
+      private: this.#waitingFor(keysOf(true), true),
+    };
     for (const arrival of step.arrived) {
-      const { id, ark, key, sharesKey } = arrival;
-      const newest = waiting.get(key);
+      const { id, ark, key, sharesKey, isPrivate } = arrival;
+      const newest = waiting[isPrivate ? "private" : "open"].get(key);
       if (newest === undefined) continue;
       arrival.newest = newest;
       this.#arrive.put([newest, id]);
@@ -254,20 +273,24 @@ export class LinkWrites {
   /**
    * Key → newest of the links that waited for it. One statement for a whole crate; a plainer,
    * faster one for one record.
+   * @param isPrivate whether links that private records state count
    */
-  #waitingFor(keys: readonly string[]): Map<string, number> {
-    if (keys.length > 1) return new Map(this.#waiting.all([textArray([...new Set(keys)])]));
-    const newest = this.#waitingForOne.one([keys[0]!])[0];
+  #waitingFor(keys: readonly string[], isPrivate: boolean): Map<string, number> {
+    const those = Number(isPrivate);
+    if (keys.length === 0) return new Map();
+    if (keys.length > 1) return new Map(this.#waiting.all([textArray([...new Set(keys)]), those]));
+    const newest = this.#waitingForOne.one([keys[0]!, those])[0];
     return new Map(newest === null ? [] : [[keys[0]!, newest]]);
   }
 
   /** Writes the positions that differ. A link that was stated before keeps its age. */
   #write(
-    { source, key, kind, links, isNew }: LinkChange,
-    { sequence, linked, touched }: Step,
+    { source, key, kind, links, isNew, isPrivate }: LinkChange,
+    { sequence, linked, touched, touchedPrivately }: Step,
   ): void {
     const touch = (target: string): void => {
-      if (target !== key && !linked.has(target)) touched.add(target);
+      if (target !== key && !linked.has(target))
+        (isPrivate ? touchedPrivately : touched).add(target);
     };
     const before = isNew
       ? []

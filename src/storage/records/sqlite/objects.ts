@@ -9,6 +9,7 @@ import type {
   ObjectBookkeeping,
   ObjectReference,
   Page,
+  Viewer,
 } from "../port.js";
 import {
   type CrateLinkRow,
@@ -22,6 +23,7 @@ import {
   closedPage,
 } from "../rows.js";
 import { isStorableText } from "../text.js";
+import { seenSql, viewerKey } from "../visibility.js";
 import { arkArray, type Connection, textArray } from "./statement.js";
 
 type ReferenceRow = [sha256: string, size: number, mediaType: string, name: string, role: string];
@@ -41,7 +43,7 @@ export class ObjectReads {
         UNION ALL SELECT record FROM crate_use WHERE crate = ?1 AND record >= ?3
         UNION ALL SELECT id FROM record WHERE key = ?2 AND ark = ?1 AND id >= ?3) AS m
         CROSS JOIN record AS r ON r.id = m.id CROSS JOIN object_ref AS o ON o.record = r.id
-        WHERE r.deleted_at IS NULL AND o.until IS NULL AND o.dropped = 0
+        WHERE r.deleted_at IS NULL AND ${seenSql("r", "?7")} AND o.until IS NULL AND o.dropped = 0
         AND o.role IN ('content', 'member') AND o.size >= ?5 AND (r.id > ?3 OR o.id > ?4)
         ORDER BY 1, 2 LIMIT ?6`,
     );
@@ -82,11 +84,19 @@ export class ObjectReads {
 
   files(
     crate: string,
-    { after = "0.0", limit, minSize = 0 }: Parameters<ObjectBookkeeping["filesOf"]>[1],
+    { after = "0.0", limit, minSize = 0, viewer }: Parameters<ObjectBookkeeping["filesOf"]>[1],
   ): Page<FileReference> {
     if (!isStorableText(crate)) return { items: [] };
     const [record, object] = readNumberPair(after);
-    const rows = this.#files.all([crate, arkKey(crate), record, object, minSize, limit + 1]);
+    const rows = this.#files.all([
+      crate,
+      arkKey(crate),
+      record,
+      object,
+      minSize,
+      limit + 1,
+      viewerKey(viewer),
+    ]);
     return filePage(rows, limit);
   }
 
@@ -302,7 +312,7 @@ export class CrateUseReads {
   constructor(connection: Connection) {
     this.#of = connection.prepare<[string]>(
       `SELECT r.ark FROM crate_use AS u CROSS JOIN record AS r ON r.id = u.record
-        WHERE u.crate = ? AND r.deleted_at IS NULL ORDER BY u.record`,
+        WHERE u.crate = ?1 AND r.deleted_at IS NULL AND ${seenSql("r", "?2")} ORDER BY u.record`,
     );
     this.#elsewhere = connection.prepare<
       [string]
@@ -313,25 +323,28 @@ export class CrateUseReads {
         WHERE crate = ?1 AND deleted_at IS NULL AND id > ?2 UNION ALL SELECT record
         FROM crate_use WHERE crate = ?1 AND record > ?2 ORDER BY 1 LIMIT ?3`);
     this.#closed = connection.prepare<
-      [string, string, string | null, string, string | null, string | null]
-    >(`SELECT min(r.ark), r.kind, r.owner, r.status, r.embargoed_until, r.crate
+      [string, string, string | null, string, string | null, string | null, number]
+    >(`SELECT min(r.ark), r.kind, r.owner, r.status, r.embargoed_until, r.crate, r.private
         FROM json_each(?) AS asked CROSS JOIN record AS r ON r.id = asked.value
         WHERE r.deleted_at IS NULL AND r.status <> 'PUBLISHED' AND EXISTS (SELECT 1
         FROM object_ref AS o WHERE o.record = r.id AND o.role = 'content' AND o.until IS NULL)
-        GROUP BY r.kind, r.owner, r.status, r.embargoed_until, r.crate`);
+        GROUP BY r.kind, r.owner, r.status, r.embargoed_until, r.crate, r.private`);
     this.#embargoes = connection.prepare<EmbargoRow>(`SELECT id, ark, revision, embargoed_until,
         crate FROM record INDEXED BY live_status WHERE status = 'EMBARGOED' AND id > ?1
         AND deleted_at IS NULL AND embargoed_until IS NOT NULL ORDER BY id LIMIT ?2`);
-    this.#linking = connection.prepare<[number]>(`SELECT id FROM record INDEXED BY live_crate
-        WHERE crate = ?1 AND deleted_at IS NULL AND id > ?2 UNION ALL SELECT record
-        FROM crate_use WHERE crate = ?1 AND record > ?2 UNION ALL SELECT id FROM record
+    this.#linking = connection.prepare<[number]>(`SELECT id FROM record AS r INDEXED BY live_crate
+        WHERE crate = ?1 AND deleted_at IS NULL AND id > ?2 AND ${seenSql("r", "?5")}
+        UNION ALL SELECT u.record FROM crate_use AS u CROSS JOIN record AS r ON r.id = u.record
+        WHERE u.crate = ?1 AND u.record > ?2 AND ${seenSql("r", "?5")}
+        UNION ALL SELECT id FROM record
         WHERE key = ?4 AND ark = ?1 AND id > ?2 ORDER BY 1 LIMIT ?3`);
     // Targets are looked up for one page of links only, and of each record no more are read: their
     // positions have no gaps.
     this.#links =
       connection.prepare<CrateLinkRow>(`SELECT part.source, part.position, r.ark, r.kind, v.predicate,
-        part.target, part.target_key, EXISTS (SELECT 1 FROM record WHERE key = part.target_key AND
-        deleted_at IS NULL), EXISTS (SELECT 1 FROM record WHERE key = part.target_key)
+        part.target, part.target_key, EXISTS (SELECT 1 FROM record AS t WHERE t.key = part.target_key AND
+        t.deleted_at IS NULL AND ${seenSql("t", "?5")}),
+        EXISTS (SELECT 1 FROM record AS t WHERE t.key = part.target_key AND ${seenSql("t", "?5")})
         FROM ( SELECT l.source, l.position, l.via, l.target, l.target_key FROM json_each(?1) AS asked
         CROSS JOIN link AS l ON l.source = asked.value AND l.position >=
         CASE asked.value WHEN ?2 THEN ?3 ELSE 0 END AND l.position <
@@ -339,19 +352,23 @@ export class CrateUseReads {
         ORDER BY asked.key, l.position LIMIT ?4) AS part CROSS JOIN record AS r
         ON r.id = part.source CROSS JOIN via AS v ON v.id = part.via
         ORDER BY part.source, part.position`);
-    // Live records only: a deletion lowers the count. Two states with one count and sum differ in
+    // Live records only: a deletion lowers the count. Private ones of an open crate would show. Two states with one count and sum differ in
     // when the last change was.
     this.#state = connection.prepare<
       [number, number | null, number | null]
-    >(`SELECT count(*), sum(revision), max(modified_at) FROM ( SELECT revision, modified_at
-        FROM record WHERE key = ?2 AND ark = ?1 UNION ALL SELECT revision, modified_at
+    >(`SELECT count(*), sum(revision), max(modified_at) FROM ( SELECT revision, modified_at, private
+        FROM record WHERE key = ?2 AND ark = ?1 UNION ALL SELECT revision, modified_at, private
         FROM record INDEXED BY live_crate WHERE crate = ?1 AND deleted_at IS NULL UNION ALL
-        SELECT r.revision, r.modified_at FROM crate_use AS u CROSS JOIN record AS r
-        ON r.id = u.record WHERE u.crate = ?1 AND r.deleted_at IS NULL)`);
+        SELECT r.revision, r.modified_at, r.private FROM crate_use AS u CROSS JOIN record AS r
+        ON r.id = u.record WHERE u.crate = ?1 AND r.deleted_at IS NULL)
+        WHERE private = 0 OR EXISTS (SELECT 1 FROM record WHERE key = ?2 AND ark = ?1
+        AND private = 1)`);
   }
 
-  of(crate: string): string[] {
-    return isStorableText(crate) ? this.#of.all([crate]).map(([ark]) => ark) : [];
+  of(crate: string, viewer?: Viewer): string[] {
+    return isStorableText(crate)
+      ? this.#of.all([crate, viewerKey(viewer)]).map(([ark]) => ark)
+      : [];
   }
 
   elsewhere(arks: readonly string[], crate: string): string[] {
@@ -374,13 +391,19 @@ export class CrateUseReads {
 
   danglingLinks(
     crate: string,
-    { after = "0.0", limit }: { after?: string; limit: number },
+    {
+      after = "0.0",
+      limit,
+      viewer,
+    }: { after?: string; limit: number; viewer?: Viewer | undefined },
   ): Page<DanglingLink> {
     const [record, position] = readNumberPair(after);
     const ids = isStorableText(crate)
-      ? this.#linking.all([crate, record - 1, LINKING, arkKey(crate)]).map(([id]) => id)
+      ? this.#linking
+          .all([crate, record - 1, LINKING, arkKey(crate), viewerKey(viewer)])
+          .map(([id]) => id)
       : [];
-    const rows = this.#links.all([JSON.stringify(ids), record, position, limit]);
+    const rows = this.#links.all([JSON.stringify(ids), record, position, limit, viewerKey(viewer)]);
     return danglingPage(ids, rows, limit);
   }
 

@@ -13,6 +13,7 @@ import type {
   LogPosition,
   Revision,
   StoredRecord,
+  Viewer,
 } from "../port.js";
 import { storedJson } from "../refusals.js";
 import {
@@ -27,6 +28,7 @@ import {
   writeNamePosition,
 } from "../rows.js";
 import { fold, isStorableText, wordOf } from "../text.js";
+import { actsForSql, seenSql, viewerKey } from "../visibility.js";
 import { type Connection, type Statement, textArray, type Value } from "./statement.js";
 
 const FROM = "record AS r JOIN state AS s ON s.id = r.state";
@@ -45,19 +47,21 @@ export class RecordReads {
 
   constructor(connection: Connection) {
     this.#byArk = connection.prepare<RecordRow>(
-      `SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE ${IS}`,
+      `SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE ${IS} AND ${seenSql("r", "?3")}`,
     );
     this.#byKey = connection.prepare<RecordRow>(
-      `SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.key = ? ORDER BY r.ark`,
+      `SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.key = ?1 AND ${seenSql("r", "?2")}
+        ORDER BY r.ark`,
     );
     this.#many = connection.prepare<RecordRow>(
-      `SELECT ${RECORD_COLUMNS} FROM json_each(?) AS asked CROSS JOIN record AS r
-        ON r.key = asked.value JOIN state AS s ON s.id = r.state`,
+      `SELECT ${RECORD_COLUMNS} FROM json_each(?1) AS asked CROSS JOIN record AS r
+        ON r.key = asked.value AND ${seenSql("r", "?2")} JOIN state AS s ON s.id = r.state`,
     );
     // As one text: a row of libSQL's takes ten times as long as its part of that.
     this.#holders = connection.prepare<[string]>(
       `SELECT json_group_array(json_array(r.ark, r.key, r.kind, r.owner, r.deleted_at IS NOT NULL))
-        FROM json_each(?) AS asked CROSS JOIN record AS r ON r.key = asked.value`,
+        FROM json_each(?1) AS asked CROSS JOIN record AS r ON r.key = asked.value
+        AND ${seenSql("r", "?2")}`,
     );
     this.#atRevision = connection.prepare<[Uint8Array, string, number]>(
       `SELECT s.document, v.action, v.at FROM record AS r JOIN revision AS v
@@ -78,28 +82,29 @@ export class RecordReads {
   }
 
   /** One statement when the identifier is spelled as stored. */
-  find({ stored, key }: Ark): Found | undefined {
+  find({ stored, key }: Ark, viewer?: Viewer): Found | undefined {
     if (!isStorableText(stored)) return undefined;
-    const row = this.#byArk.get([key, stored]);
+    const row = this.#byArk.get([key, stored, viewerKey(viewer)]);
     if (row) return { record: recordOf(row) };
-    const rows = this.#byKey.all([key]);
+    const rows = this.#byKey.all([key, viewerKey(viewer)]);
     if (rows.length > 1) return { ambiguous: rows.map(([ark]) => ark) };
     return rows[0] && { record: recordOf(rows[0]) };
   }
 
   /** One statement for any number of keys, or two. */
-  findMany(arks: readonly string[]): (StoredRecord | undefined)[] {
+  findMany(arks: readonly string[], viewer?: Viewer): (StoredRecord | undefined)[] {
     // The commonest question, and the plainest statement for it.
     const [ark, ...more] = arks;
     const only =
       ark !== undefined && more.length === 0 && isStorableText(ark)
-        ? this.#byArk.get([arkKey(ark), ark])
+        ? this.#byArk.get([arkKey(ark), ark, viewerKey(viewer)])
         : undefined;
     if (only) return [recordOf(only)];
     const byArk = new Map<string, StoredRecord>();
     const byKey = new Map<string, StoredRecord | undefined>();
     for (const row of this.#many.all([
       textArray([...new Set(arks.filter(isStorableText).map(arkKey))]),
+      viewerKey(viewer),
     ])) {
       const record = recordOf(row);
       byArk.set(record.ark, record);
@@ -108,8 +113,9 @@ export class RecordReads {
     return arks.map((ark) => byArk.get(ark) ?? byKey.get(arkKey(ark)));
   }
 
-  holders(keys: readonly string[]): Holder[] {
-    const [rows] = this.#holders.one([textArray(keys.filter(isStorableText))]);
+  holders(keys: readonly string[], viewer?: Viewer): Holder[] {
+    const asked = textArray(keys.filter(isStorableText));
+    const [rows] = this.#holders.one([asked, viewerKey(viewer)]);
     return storedJson<[string, string, KindName, string | null, number][]>(
       rows,
       "a list of records",
@@ -159,6 +165,26 @@ export class RecordReads {
 }
 
 type Filter = Omit<ListQuery, "after" | "limit" | "order" | "bytes">;
+
+/** Counts of live private records, in all and of those that a viewer sees. */
+export class PrivateCounts {
+  readonly #all;
+  readonly #seen;
+
+  constructor(connection: Connection) {
+    const live = `SELECT count(*) FROM record AS r INDEXED BY live_private WHERE r.private = 1
+      AND r.deleted_at IS NULL AND (?1 IS NULL OR r.kind IN (SELECT value FROM json_each(?1)))`;
+    this.#all = connection.prepare<[number]>(live);
+    this.#seen = connection.prepare<[number]>(`${live} AND r.owner_key IN (${actsForSql("?2")})`);
+  }
+
+  of(viewer: Viewer | undefined, kinds?: readonly KindName[]): number {
+    const list = kinds ? textArray(kinds) : null;
+    if (viewer === undefined) return this.#all.one([list])[0];
+    return viewer.user === null ? 0 : this.#seen.one([list, viewer.user])[0];
+  }
+}
+
 /**
  * Up to so many rows left by a filter are sorted by name; more are dense enough to be met on a walk
  * by name.
@@ -179,6 +205,7 @@ export class ListReads {
   readonly #prepared = new Map<string, Statement>();
   readonly #tally;
   readonly #tallyAll;
+  readonly #private;
 
   readonly #connection: Connection;
 
@@ -187,6 +214,7 @@ export class ListReads {
 
     this.#tally = connection.prepare<[number]>("SELECT live FROM tally WHERE kind = ?");
     this.#tallyAll = connection.prepare<[number]>("SELECT coalesce(sum(live), 0) FROM tally");
+    this.#private = new PrivateCounts(connection);
   }
 
   /** @throws ServiceError `BAD_REQUEST` for an `after` that no list gave */
@@ -230,15 +258,16 @@ export class ListReads {
     return { items, positions, ...(isLast || next === undefined ? {} : { next }) };
   }
 
-  /** Stored for the total and for a kind; counted for other filters. */
+  /** Stored for the open ones in all and of a kind; counted for other filters. */
   count(filter: Filter): number {
-    const { kind, name, ownerKey, keyword, crate } = filter;
+    const { kind, name, ownerKey, keyword, crate, viewer } = filter;
     if (!name && ownerKey === undefined && keyword === undefined && crate === undefined) {
-      return (kind === undefined ? this.#tallyAll.get() : this.#tally.get([kind]))?.[0] ?? 0;
+      const open = kind === undefined ? this.#tallyAll.get() : this.#tally.get([kind]);
+      return (open?.[0] ?? 0) + this.#private.of(viewer, kind === undefined ? undefined : [kind]);
     }
     const chosen = choose(filter, false);
     if (!chosen) return 0;
-    // Only the words of live records are read.
+    // Only the words of live open records are stored.
     if (keyword !== undefined && !name && ownerKey === undefined && crate === undefined) {
       const kinds = kind === undefined ? [] : [kind];
       return this.#prepare<[number]>(
@@ -286,7 +315,7 @@ function choose(
   filter: Filter,
   walkByName: boolean,
 ): { from: string; where: string[]; values: Value[]; id: string } | undefined {
-  const { kind, name, ownerKey, keyword, crate, notEndingWith } = filter;
+  const { kind, name, ownerKey, keyword, crate, notEndingWith, viewer } = filter;
   if (
     [name, ownerKey, keyword, crate, notEndingWith].some(
       (text) => text !== undefined && !isStorableText(text),
@@ -295,6 +324,10 @@ function choose(
     return undefined;
   const where = ["r.deleted_at IS NULL"];
   const values: Value[] = [];
+  if (viewer !== undefined) {
+    where.push(seenSql("r", "?1"));
+    values.push(viewerKey(viewer));
+  }
   const and = (condition: string, value: Value): void => {
     where.push(condition);
     values.push(value);
@@ -346,12 +379,13 @@ export class FeedReads {
     this.#live =
       connection.prepare<GraphRow>(`SELECT r.id, r.ark, coalesce(s.projected, s.quads) FROM record AS r CROSS
           JOIN state AS s ON s.id = r.state WHERE r.id > ? AND r.deleted_at IS NULL
-          ORDER BY r.id LIMIT ?`);
+          AND r.private = 0 ORDER BY r.id LIMIT ?`);
     // The last sequence of an answer: that of its limit-th change, so that no commit is cut.
     this.#end = connection.prepare<[number]>(
       "SELECT sequence FROM change_log WHERE sequence > ? ORDER BY sequence LIMIT 1 OFFSET ?",
     );
-    this.#changed = connection.prepare<GraphRow>(`SELECT r.id, r.ark, CASE WHEN r.deleted_at IS NULL
+    this.#changed =
+      connection.prepare<GraphRow>(`SELECT r.id, r.ark, CASE WHEN r.deleted_at IS NULL AND r.private = 0
           THEN coalesce(s.projected, s.quads) END
           FROM (SELECT record, max(sequence) AS last FROM change_log
           WHERE sequence > ? AND sequence <= ? GROUP BY record) AS c CROSS JOIN record AS r

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { arkKey } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
+import { OPENING } from "../visibility.js";
 import { duplicate, gone, hasChanged, notStored } from "../refusals.js";
 import type { ObjectWrites } from "./objects.js";
 import {
@@ -25,6 +26,7 @@ type Stored = [
   embargoedUntil: string | null,
   reason: string | null,
   successor: string | null,
+  isPrivate: number,
 ];
 
 /** Rows of records, their states and revisions. Links wait in the {@link Step}. */
@@ -65,12 +67,12 @@ export class RecordWrites {
     );
     this.#stored = connection.prepare<Stored>(
       `SELECT id, key, kind, revision, state, deleted_at, status, embargoed_until, delete_reason,
-        successor FROM record WHERE key = ? AND ark = ?`,
+        successor, private FROM record WHERE key = ? AND ark = ?`,
     );
     this.#insert =
       connection.prepare(`INSERT INTO record (id, ark, key, kind, name, folded, owner, owner_key, created_at,
-          modified_at, revision, status, crate, newest_backlink, state, licence)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, ?, ?, ?, ?, ?)`);
+          modified_at, revision, status, crate, newest_backlink, state, licence,
+          private) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, ?, ?, ?, ?, ?, ?)`);
     this.#replace =
       connection.prepare(`UPDATE record SET kind = ?2, name = ?3, folded = ?4, owner = ?5, owner_key = ?6,
           modified_at = ?7, revision = ?8, state = ?9, crate = coalesce(?10, crate), licence = ?11, deleted_at =
@@ -82,7 +84,7 @@ export class RecordWrites {
     );
     this.#publish = connection.prepare(
       `UPDATE record SET modified_at = ?2, revision = ?3, status = ?4, embargoed_until = ?5,
-        delete_reason = ?6, successor = ?7 WHERE id = ?1`,
+        delete_reason = ?6, successor = ?7, private = ?8 WHERE id = ?1`,
     );
     this.#state = connection.prepare("INSERT INTO state (id, document, quads) VALUES (?, ?, ?)");
     this.#revision = connection.prepare(
@@ -105,12 +107,12 @@ export class RecordWrites {
     const creates = writes.filter((write) => write.op === "create");
     if (creates.length > 1) creates.sort((a, b) => (a.ark < b.ark ? -1 : 1));
     const holdersOf = this.#holdersFor(creates);
-    const links = creates.length > 1 ? linkedKeys(creates) : NONE;
+    const isLinked = linkedBy(creates);
     const first = this.#newestId + 1;
     for (const write of creates) {
       checkDeadline(step);
-      addTo(step.live, write.kind, 1);
-      this.#createOne(write, ++this.#newestId, step, holdersOf(write), links.has(write.key));
+      if (!write.private) addTo(step.live, write.kind, 1);
+      this.#createOne(write, ++this.#newestId, step, holdersOf(write), isLinked(write));
     }
     this.#text.index(first, this.#newestId, step);
     return writes.map((write) => {
@@ -150,7 +152,11 @@ export class RecordWrites {
   #change(write: Exclude<PreparedWrite, { op: "create" }>, step: Step): number {
     const row = this.#stored.get([arkKey(write.ark), write.ark]);
     if (!row) throw notStored(write.ark);
-    const [id, key, kind, revision, state, deletedAt, ...published] = row;
+    const [id, key, kind, revision, state, deletedAt, status, until, reason, successor, hidden] =
+      row;
+    const published = [status, until, reason, successor];
+    const isPrivate = hidden === 1;
+    const count = (of: string, by: number): void => addTo(step.live, of, isPrivate ? 0 : by);
     const revives = write.op === "replace" && write.revive === true;
     if (deletedAt !== null && !revives) throw gone(write.ark);
     if (write.ifRevision !== undefined && write.ifRevision !== revision)
@@ -159,15 +165,15 @@ export class RecordWrites {
     switch (write.op) {
       case "replace":
         if (write.changed.length === 0 && deletedAt === null) return revision;
-        if (deletedAt !== null) addTo(step.live, write.kind, 1);
+        if (deletedAt !== null) count(write.kind, 1);
         else if (kind !== write.kind) {
-          addTo(step.live, kind, -1);
-          addTo(step.live, write.kind, 1);
+          count(kind, -1);
+          count(write.kind, 1);
         }
-        this.#replaceOne(write, id, key, next, step, kind !== write.kind);
+        this.#replaceOne(write, { id, key, isPrivate }, next, step, kind !== write.kind);
         break;
       case "delete":
-        addTo(step.live, kind, -1);
+        count(kind, -1);
         this.#delete.put([
           id,
           step.at,
@@ -177,7 +183,7 @@ export class RecordWrites {
           write.successor ?? null,
         ]);
         this.#addRevision(id, next, step, "delete", [], state);
-        this.#text.remove(id);
+        this.#text.remove(id, isPrivate);
         this.#objects.end(id, next, write.dropObjects === true);
         step.links.push({
           source: id,
@@ -186,20 +192,39 @@ export class RecordWrites {
           kind: kind as KindName,
           links: [],
           isNew: false,
+          isPrivate,
           quads: null,
           state,
         });
         break;
-      case "publish":
-        if (isDeepStrictEqual(published, publishedBy(write))) return revision;
-        this.#publish.put([id, step.at, next, ...publishedBy(write)]);
+      case "publish": {
+        const opens = isPrivate && OPENING.has(write.status);
+        if (!opens && isDeepStrictEqual(published, publishedBy(write))) return revision;
+        this.#publishOne(write, { id, kind: kind as KindName, isPrivate, opens }, next, step);
         // Record administration: the document is that of the revision before, but clients see a new
         // ETag.
         this.#addRevision(id, next, step, "publish", [], state);
         break;
+      }
     }
     step.changed.add(id);
     return next;
+  }
+
+  /** @param opens a private record is one of all from now on */
+  #publishOne(
+    write: Write<"publish">,
+    record: { id: number; kind: KindName; isPrivate: boolean; opens: boolean },
+    revision: number,
+    step: Step,
+  ): void {
+    const { id, kind, isPrivate, opens } = record;
+    const stays = Number(isPrivate && !opens);
+    this.#publish.put([id, step.at, revision, ...publishedBy(write), stays]);
+    if (!opens) return;
+    addTo(step.live, kind, 1);
+    this.#text.open(id, kind, step);
+    step.opened.push(id);
   }
 
   /** @param isLinked another new record of the commit links to it */
@@ -215,6 +240,7 @@ export class RecordWrites {
     if (holder)
       throw duplicate(write.ark, { ark: holder[0], kind: holder[1], deleted: holder[2] !== null });
     // Where an older record holds the key too, both are updated later.
+    const isPrivate = write.private === true;
     if (isLinked && holders.length === 0) step.linked.add(write.key);
     const state = this.#addState(write);
     this.#insert.put([
@@ -232,13 +258,20 @@ export class RecordWrites {
       step.linked.has(write.key) ? step.sequence : 0,
       state,
       write.licence ?? null,
+      Number(isPrivate),
     ]);
     this.#addRevision(id, 1, step, "create", [], state);
-    this.#text.add(id, write);
+    this.#text.add(id, write, isPrivate);
     if (write.objects) this.#objects.add(id, write.objects, 1);
     this.#projection.owns(write.key, write.ark, holders.length > 0);
     step.changed.add(id);
-    step.arrived.push({ id, ark: write.ark, key: write.key, sharesKey: holders.length > 0 });
+    step.arrived.push({
+      id,
+      ark: write.ark,
+      key: write.key,
+      sharesKey: holders.length > 0,
+      isPrivate,
+    });
     step.links.push({
       source: id,
       ark: write.ark,
@@ -246,6 +279,7 @@ export class RecordWrites {
       kind: write.kind,
       links: write.links,
       isNew: true,
+      isPrivate,
       quads: write.quads,
       state,
     });
@@ -253,8 +287,7 @@ export class RecordWrites {
 
   #replaceOne(
     write: Write<"replace">,
-    id: number,
-    key: string,
+    { id, key, isPrivate }: { id: number; key: string; isPrivate: boolean },
     revision: number,
     step: Step,
     kindChanged: boolean,
@@ -274,7 +307,7 @@ export class RecordWrites {
       write.licence ?? null,
     ]);
     this.#addRevision(id, revision, step, "update", write.changed, state);
-    this.#text.replace(id, write, kindChanged, step);
+    this.#text.replace(id, write, isPrivate, kindChanged, step);
     if (write.dropObjects) this.#objects.end(id, revision, true);
     if (write.objects) this.#objects.replace(id, write.objects, revision);
     step.links.push({
@@ -284,6 +317,7 @@ export class RecordWrites {
       kind: write.kind,
       links: write.links,
       isNew: false,
+      isPrivate,
       quads: write.quads,
       state,
     });
@@ -325,14 +359,17 @@ const publishedBy = (write: Extract<PreparedWrite, { op: "publish" }>) => [
 const addTo = (counts: Map<string, number>, kind: string, by: number): void =>
   void counts.set(kind, (counts.get(kind) ?? 0) + by);
 
-const NONE: ReadonlySet<string> = new Set();
-
-/** Keys that records of others among these link to. */
-function linkedKeys(creates: readonly Write<"create">[]): Set<string> {
-  const keys = new Set<string>();
-  for (const { key, links } of creates)
-    for (const { targetKey } of links) if (targetKey !== key) keys.add(targetKey);
-  return keys;
+/** Whether a new record of these is linked to by another one, which it may notice. */
+function linkedBy(creates: readonly Write<"create">[]): (write: Write<"create">) => boolean {
+  if (creates.length < 2) return () => false;
+  const [open, all] = [new Set<string>(), new Set<string>()];
+  for (const { key, links, private: isPrivate } of creates)
+    for (const { targetKey } of links) {
+      if (targetKey === key) continue;
+      all.add(targetKey);
+      if (!isPrivate) open.add(targetKey);
+    }
+  return ({ key, private: isPrivate }) => (isPrivate ? all : open).has(key);
 }
 
 /** Between two statements the deadline of a commit is checked. */
@@ -342,27 +379,32 @@ type Text = [name: string, description: string, keywords: string, other: string]
 
 /**
  * Keywords for the filter of lists, and the text that keyword search sees. Both hold live records
- * only.
+ * only. What is private has its text apart, and neither keywords nor a place in the search index:
+ * nothing that is derived from all texts, such as corrections, ever knows it.
  */
 export class TextWrites {
   readonly #addWord;
   readonly #dropWord;
-  readonly #stored;
-  readonly #insert;
-  readonly #drop;
+  readonly #open;
+  readonly #private;
   readonly #index;
   readonly #unindex;
 
   constructor(connection: Connection) {
+    const rowsOf = (table: string) => ({
+      stored: connection.prepare<[...Text, words: string]>(
+        `SELECT name, description, keywords, other, words FROM ${table} WHERE id = ?`,
+      ),
+      insert: connection.prepare(
+        `INSERT INTO ${table} (id, name, description, keywords, other, words)
+          VALUES (?, ?, ?, ?, ?, ?)`,
+      ),
+      drop: connection.prepare(`DELETE FROM ${table} WHERE id = ?`),
+    });
+    this.#open = rowsOf("text");
+    this.#private = rowsOf("private_text");
     this.#addWord = connection.prepare("INSERT INTO keyword (word, record, kind) VALUES (?, ?, ?)");
     this.#dropWord = connection.prepare("DELETE FROM keyword WHERE word = ? AND record = ?");
-    this.#stored = connection.prepare<[...Text, words: string]>(
-      "SELECT name, description, keywords, other, words FROM text WHERE id = ?",
-    );
-    this.#insert = connection.prepare(
-      "INSERT INTO text (id, name, description, keywords, other, words) VALUES (?, ?, ?, ?, ?, ?)",
-    );
-    this.#drop = connection.prepare("DELETE FROM text WHERE id = ?");
     this.#index = connection.prepare(
       `INSERT INTO search (rowid, name, description, keywords, other)
         SELECT id, name, description, keywords, other FROM text WHERE id BETWEEN ? AND ? ORDER BY id`,
@@ -383,32 +425,57 @@ export class TextWrites {
   }
 
   /** Stores the text of a record; {@link index} adds it to the search index. */
-  add(record: number, state: PreparedState): void {
-    this.#insert.put([record, ...textOf(state), state.keywords.join("\n")]);
-    for (const word of state.keywords) this.#addWord.put([word, record, state.kind]);
+  add(record: number, state: PreparedState, isPrivate: boolean): void {
+    const { insert } = isPrivate ? this.#private : this.#open;
+    insert.put([record, ...textOf(state), state.keywords.join("\n")]);
+    if (!isPrivate) this.#addWords(record, state.keywords, state.kind);
   }
 
-  replace(record: number, state: PreparedState, kindChanged: boolean, step: Step): void {
-    const stored = this.#stored.get([record]);
+  replace(
+    record: number,
+    state: PreparedState,
+    isPrivate: boolean,
+    kindChanged: boolean,
+    step: Step,
+  ): void {
+    const stored = (isPrivate ? this.#private : this.#open).stored.get([record]);
     const same =
       stored &&
       !kindChanged &&
       [...textOf(state), state.keywords.join("\n")].every((part, i) => part === stored[i]);
     if (same) return;
-    this.remove(record);
-    this.add(record, state);
+    this.remove(record, isPrivate);
+    this.add(record, state, isPrivate);
+    if (!isPrivate) this.index(record, record, step);
+  }
+
+  remove(record: number, isPrivate: boolean): void {
+    const { stored: read, drop } = isPrivate ? this.#private : this.#open;
+    const stored = read.get([record]);
+    if (!stored) return;
+    drop.put([record]);
+    if (isPrivate) return;
+    const [name, description, keywords, other, words] = stored;
+    this.#unindex.put([record, name, description, keywords, other]);
+    for (const word of wordsIn(words)) this.#dropWord.put([word, record]);
+  }
+
+  /** A private record is open from now on. */
+  open(record: number, kind: KindName, step: Step): void {
+    const stored = this.#private.stored.get([record]);
+    if (!stored) return;
+    this.#private.drop.put([record]);
+    this.#open.insert.put([record, ...stored]);
+    this.#addWords(record, wordsIn(stored[4]), kind);
     this.index(record, record, step);
   }
 
-  remove(record: number): void {
-    const stored = this.#stored.get([record]);
-    if (!stored) return;
-    const [name, description, keywords, other, words] = stored;
-    this.#unindex.put([record, name, description, keywords, other]);
-    this.#drop.put([record]);
-    if (words !== "") for (const word of words.split("\n")) this.#dropWord.put([word, record]);
+  #addWords(record: number, words: readonly string[], kind: KindName): void {
+    for (const word of words) this.#addWord.put([word, record, kind]);
   }
 }
+
+const wordsIn = (lines: string): string[] => (lines === "" ? [] : lines.split("\n"));
 
 const textOf = ({ text: { name, description, keywords, other } }: PreparedState): Text => [
   name,

@@ -94,8 +94,12 @@ export interface Step {
   readonly links: LinkChange[];
   /** Keys that get a link by this commit, or lose one. */
   readonly touched: Set<string>;
-  /** Live records that the commit adds, by kind. */
+  /** Keys of which private records alone may notice that: a private record stated the link. */
+  readonly touchedPrivately: Set<string>;
+  /** Live open records that the commit adds, by kind. */
   readonly live: Map<string, number>;
+  /** Records that become open. */
+  readonly opened: number[];
   /** Records that are new: links may have waited for them. */
   readonly arrived: Arrival[];
   /**
@@ -115,6 +119,8 @@ export interface LinkChange {
   kind: KindName;
   links: readonly Link[];
   isNew: boolean;
+  /** Others are to notice nothing of its links. */
+  isPrivate: boolean;
   /** Packed. */ quads: Uint8Array | null;
   state: number;
 }
@@ -123,6 +129,7 @@ interface Arrival {
   ark: string;
   key: string;
   sharesKey: boolean;
+  isPrivate: boolean;
   /** Commit that the newest of the links that waited for it is of. */
   newest?: number;
 }

@@ -457,6 +457,38 @@ function scopedTokens(connection: Connection): void {
   addColumn(connection, "credential", "bound_to", "TEXT");
 }
 
+/**
+ * Records that only those see who may change them, and their texts, which are in no index. An index
+ * has their owners: those of one viewer are few among all. The other indexes say of each record
+ * whether it is private, so that those of others are passed over without being read.
+ */
+function privateRecords(connection: Connection): void {
+  addColumn(connection, "record", "private", "INTEGER NOT NULL DEFAULT 0");
+  connection.exec(`
+CREATE INDEX IF NOT EXISTS live_private ON record (owner_key, kind, id)
+  WHERE private = 1 AND deleted_at IS NULL;
+CREATE TABLE IF NOT EXISTS private_text (id INTEGER PRIMARY KEY, name TEXT NOT NULL,
+  description TEXT NOT NULL, keywords TEXT NOT NULL, other TEXT NOT NULL,
+  words TEXT NOT NULL) STRICT;
+DROP INDEX IF EXISTS live_kind;
+DROP INDEX IF EXISTS live_kind_name;
+DROP INDEX IF EXISTS live_owner;
+DROP INDEX IF EXISTS live_crate;
+DROP INDEX IF EXISTS live_status;
+DROP INDEX IF EXISTS live_created;
+DROP INDEX IF EXISTS live_modified;
+CREATE INDEX live_kind ON record (kind, id, folded, private) WHERE deleted_at IS NULL;
+CREATE INDEX live_kind_name ON record (kind, folded, id, private) WHERE deleted_at IS NULL;
+CREATE INDEX live_owner ON record (owner_key, id, kind, private)
+  WHERE deleted_at IS NULL AND owner_key IS NOT NULL;
+CREATE INDEX live_crate ON record (crate, id, kind, private)
+  WHERE deleted_at IS NULL AND crate IS NOT NULL;
+CREATE INDEX live_status ON record (status, id, kind, private) WHERE deleted_at IS NULL;
+CREATE INDEX live_created ON record (created_at, id, kind, private) WHERE deleted_at IS NULL;
+CREATE INDEX live_modified ON record (modified_at, id, kind, status, private)
+  WHERE deleted_at IS NULL;`);
+}
+
 /** SQLite has no ADD COLUMN IF NOT EXISTS. */
 function addColumn(connection: Connection, table: string, column: string, type: string): void {
   const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
@@ -482,6 +514,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   version13,
   version14,
   scopedTokens,
+  privateRecords,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 

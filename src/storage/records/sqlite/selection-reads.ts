@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { KIND_NAMES, type KindName } from "../../../model/kind.js";
 import { parseQuery } from "../../../model/search-query.js";
-import type { SelectionPage } from "../port.js";
+import type { SelectionPage, Viewer } from "../port.js";
 import { storedJson } from "../refusals.js";
 import { type AddressRow, addressPage, RECORD_COLUMNS, type RecordRow, recordOf } from "../rows.js";
 import { everyTermOf, Stemmer } from "../search.js";
@@ -36,6 +36,7 @@ import {
   statisticsSql,
 } from "../selection.js";
 import { wordOf } from "../text.js";
+import { PrivateCounts } from "./reads.js";
 import { type Connection, type Statement, textArray, type Value } from "./statement.js";
 
 /** The last character of all: no name has it, so it ends the range of names with a beginning. */
@@ -141,6 +142,7 @@ const DELETED = reading(INDEXES.deleted, false);
 export class SelectionReads {
   readonly #prepared = new LRUCache<string, Statement>({ max: MAX_PREPARED });
   readonly #byNumber;
+  readonly #private;
   readonly #connection: Connection;
   #stemmer: Stemmer | undefined;
   /** The dialect of its conditions. */
@@ -155,6 +157,7 @@ export class SelectionReads {
   constructor(connection: Connection, { sparse = SPARSE, dense = DENSE } = {}) {
     this.#connection = connection;
     this.#sparse = sparse;
+    this.#private = new PrivateCounts(connection);
     this.#dense = dense;
     this.#byNumber = connection.prepare<RecordRow>(
       `SELECT ${RECORD_COLUMNS} FROM record AS r JOIN state AS s ON s.id = r.state
@@ -195,11 +198,12 @@ export class SelectionReads {
     }, "DEFERRED");
   }
 
-  /** The stored counts of whole kinds. */
-  tally(kinds: readonly KindName[]): number {
-    return this.#prepare<[number]>(
+  /** The stored counts of whole kinds, and the private records of them that the viewer sees. */
+  tally(kinds: readonly KindName[], viewer: Viewer | undefined): number {
+    const [open] = this.#prepare<[number]>(
       `SELECT coalesce(sum(live), 0) FROM tally WHERE kind IN (SELECT value FROM json_each(?))`,
-    ).one([textArray(kinds)])[0];
+    ).one([textArray(kinds)]);
+    return open + this.#private.of(viewer, kinds);
   }
 
   count(selection: Selection): number {
@@ -211,9 +215,9 @@ export class SelectionReads {
         ? DELETED
         : (best?.plan ?? (isNamed ? planFor({ field: "name", sql: () => "" })! : ALL_RECORDS));
       const isFew = best !== undefined && best.count < this.#sparse;
-      const sql = new Sql(this.dialect);
+      const sql = new Sql(this.dialect, selection.viewer);
       const where = [
-        baseOf(selection),
+        baseOf(selection, sql),
         ...plan.extra(sql),
         ...left(conditions, plan).map((each) =>
           isFew && each.holdsQuickly ? each.holds!(sql) : each.sql(sql),
@@ -233,9 +237,13 @@ export class SelectionReads {
     const conditions = conditionsOf(selection, this.dialect);
     const best = this.#sparsest(conditions, most);
     if (!best || best.count >= most) return undefined;
-    const sql = new Sql(this.dialect);
+    const sql = new Sql(this.dialect, selection.viewer);
     const from = best.plan.from(sql);
-    const where = [LIVE, ...best.plan.extra(sql), ...conditions.map((each) => each.sql(sql))];
+    const where = [
+      baseOf(selection, sql),
+      ...best.plan.extra(sql),
+      ...conditions.map((each) => each.sql(sql)),
+    ];
     return this.#prepare<[string]>(
       `SELECT json_group_array(r.id) FROM ${from} WHERE ${joined(where, "AND")}`,
     ).one(sql.values as Value[])[0];
@@ -302,13 +310,13 @@ export class SelectionReads {
     const column = orderKey(query, "folded", this.dialect);
     const downwards = order.descending !== backward;
     const [behind, ahead] = order.descending ? (["<", ">"] as const) : ([">", "<"] as const);
-    const sql = new Sql(this.dialect);
+    const sql = new Sql(this.dialect, query.viewer);
     const by = (key: string | null, id: string): string =>
       [key, id]
         .flatMap((each) => (each === null ? [] : [each + (downwards ? " DESC" : "")]))
         .join();
     const shared = [
-      baseOf(query),
+      baseOf(query, sql),
       ...left(conditions, plan).map((condition) =>
         this.#isAsked(condition, plan) ? condition.holds!(sql) : condition.sql(sql),
       ),

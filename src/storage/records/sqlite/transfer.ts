@@ -24,7 +24,7 @@ import { asStoreError, type Connection, isDamage, type Value } from "./statement
 
 /** Computes derived data again. */
 const DERIVED = `INSERT INTO tally (kind, live) SELECT kind, count(*) FROM record WHERE deleted_at IS NULL
-    GROUP BY kind; INSERT INTO search (rowid, name, description, keywords, other)
+    AND private = 0 GROUP BY kind; INSERT INTO search (rowid, name, description, keywords, other)
     SELECT id, name, description, keywords, other FROM text ORDER BY id;`;
 /** An empty store may have been started once, and have settings of its own. */
 const EMPTY = `DELETE FROM setting; DELETE FROM intent; DELETE FROM object_ref; DELETE
@@ -99,7 +99,7 @@ class Putter {
     let statement = this.#statements.get(table);
     if (!statement) {
       const names = [
-        ...columns.map((column) => (table === "text" && column === "record" ? "id" : column)),
+        ...columns.map((column) => COLUMN[table]?.[column] ?? column),
         ...(more?.columns ?? []),
       ];
       this.#statements.set(
@@ -293,7 +293,10 @@ const MAX_OF_SQLITE = 100;
 const MAX_PROBES = 100_000;
 
 /** Where a table's rows are not all of the table of that name. */
-const COLUMN: Partial<Record<TransferTable, Record<string, string>>> = { text: { record: "id" } };
+const COLUMN: Partial<Record<TransferTable, Record<string, string>>> = {
+  text: { record: "id" },
+  private_text: { record: "id" },
+};
 
 /**
  * How a table's columns are read in the order of {@link TRANSFER}, and the columns that order its
@@ -400,6 +403,7 @@ function* evaluated(
 const NAMES: Partial<Record<TransferTable, string>> = {
   record: "SELECT ark, NULL FROM record INDEXED BY record_ark WHERE id = ?",
   text: "SELECT ark, NULL FROM record INDEXED BY record_ark WHERE id = ?",
+  private_text: "SELECT ark, NULL FROM record INDEXED BY record_ark WHERE id = ?",
   state: `SELECT r.ark, v.revision FROM revision AS v JOIN record AS r ON r.id = v.record
       WHERE v.state = ?`,
   revision: "SELECT ark, NULL FROM record WHERE id = ?",

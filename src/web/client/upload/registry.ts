@@ -22,6 +22,14 @@ function addressOf(path: string): string {
   return `${path}?${new URLSearchParams(query).toString()}`;
 }
 
+/** A new crate is private as the box says; a new version is as its crate. */
+function uploadAddress(): string {
+  const path = "/rocrate/upload-async";
+  if (crate !== "") return addressOf(path);
+  const { checked } = document.getElementById("private") as HTMLInputElement;
+  return `${path}?visibility=${checked ? "private" : "open"}`;
+}
+
 /** The page of a submission. */
 export const submissionPage = (id: string): string =>
   crate === "" ? `/upload/${id}` : `/upload/${id}?${new URLSearchParams({ crate }).toString()}`;
@@ -73,7 +81,7 @@ export const upload = (
       new Promise<Answer>((resolve, reject) => {
         // Unlike `fetch` it reports how much was sent.
         const request = new XMLHttpRequest();
-        request.open("POST", addressOf("/rocrate/upload-async"));
+        request.open("POST", uploadAddress());
         request.setRequestHeader("X-CSRF-Token", csrf);
         request.setRequestHeader("Accept", "application/json");
         request.upload.addEventListener("progress", ({ loaded }) => progress(loaded));

@@ -1,4 +1,5 @@
 import DataLoader from "dataloader";
+import { LRUCache } from "lru-cache";
 import { type Ark, arkKey } from "../../../../identifiers/ark.js";
 import type { KindName } from "../../../../model/kind.js";
 import { unpackQuads } from "../../codecs.js";
@@ -16,6 +17,7 @@ import type {
   Page,
   Revision,
   StoredRecord,
+  Viewer,
 } from "../../port.js";
 import { storedJson } from "../../refusals.js";
 import {
@@ -36,10 +38,13 @@ import {
   closedPage,
 } from "../../rows.js";
 import { isStorableText } from "../../text.js";
+import { seenSql, viewerKey } from "../../visibility.js";
 import { type Database, statement } from "../statement.js";
 
 /** Statements on their way at a time: one of them may be slow without holding up the others. */
 const UNDER_WAY = 2;
+/** Viewers whose questions are gathered at a time. */
+const MAX_VIEWERS = 1000;
 /** Questions of one statement. */
 const LARGEST = 100;
 
@@ -77,14 +82,16 @@ function gathered<K, V>(ask: (keys: readonly K[]) => Promise<V[]>): (key: K) => 
 
 const FROM = "record AS r JOIN state AS s ON s.id = r.state";
 const MANY = statement<RecordRow>(
-  `SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.ark = ANY($1::text[])`,
+  `SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.ark = ANY($1::text[])
+    AND ${seenSql("r", "$2::text")}`,
 );
 const MANY_BY_KEY = statement<RecordRow>(
-  `SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.key = ANY($1::text[]) ORDER BY r.ark`,
+  `SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.key = ANY($1::text[])
+    AND ${seenSql("r", "$2::text")} ORDER BY r.ark`,
 );
 const HOLDERS = statement<[string, string, string, string | null, number]>(
-  `SELECT ark, key, kind, owner, (deleted_at IS NOT NULL)::int FROM record
-    WHERE key = ANY($1::text[])`,
+  `SELECT r.ark, r.key, r.kind, r.owner, (r.deleted_at IS NOT NULL)::int FROM record AS r
+    WHERE r.key = ANY($1::text[]) AND ${seenSql("r", "$2::text")}`,
 );
 const AT_REVISION = statement<[Uint8Array, string, number]>(
   `SELECT s.document, v.action, v.at FROM record AS r JOIN revision AS v ON v.record = r.id
@@ -107,7 +114,10 @@ const CHANGES = statement<ChangeRow>(
 
 /** Single records, their revisions and their graphs. */
 export class RecordReads {
-  readonly #find = gathered((arks: readonly Ark[]) => this.#findAll(arks));
+  /** By {@link viewerKey}: those of other viewers go with other statements. */
+  readonly #finds = new LRUCache<string, (ark: Ark) => Promise<Found | undefined>>({
+    max: MAX_VIEWERS,
+  });
 
   readonly #database: Database;
 
@@ -119,29 +129,39 @@ export class RecordReads {
    * One statement for all records requested at a time when their identifiers are spelled as stored,
    * two otherwise.
    */
-  async find(ark: Ark): Promise<Found | undefined> {
-    return isStorableText(ark.stored) ? this.#find(ark) : undefined;
+  async find(ark: Ark, viewer?: Viewer): Promise<Found | undefined> {
+    if (!isStorableText(ark.stored)) return undefined;
+    const key = viewerKey(viewer);
+    const name = key === null ? "all" : `viewer ${key}`;
+    let find = this.#finds.get(name);
+    if (!find)
+      this.#finds.set(name, (find = gathered((arks: readonly Ark[]) => this.#findAll(arks, key))));
+    return find(ark);
   }
 
   /** Two statements at most, for any number of records. */
-  async findMany(arks: readonly string[]): Promise<(StoredRecord | undefined)[]> {
+  async findMany(arks: readonly string[], viewer?: Viewer): Promise<(StoredRecord | undefined)[]> {
     const asked = [...new Set(arks.filter(isStorableText))];
     if (asked.length === 0) return arks.map(() => undefined);
     const byArk = new Map(
-      (await this.#database.query(MANY, [asked])).map((row) => [row[0], recordOf(row)]),
+      (await this.#database.query(MANY, [asked, viewerKey(viewer)])).map((row) => [
+        row[0],
+        recordOf(row),
+      ]),
     );
     const missing = [...new Set(asked.filter((ark) => !byArk.has(ark)).map(arkKey))];
     const byKey = new Map<string, StoredRecord | undefined>();
     if (missing.length > 0) {
-      for (const row of await this.#database.query(MANY_BY_KEY, [missing]))
+      for (const row of await this.#database.query(MANY_BY_KEY, [missing, viewerKey(viewer)]))
         byKey.set(row[1], byKey.has(row[1]) ? undefined : recordOf(row));
     }
     return arks.map((ark) => byArk.get(ark) ?? byKey.get(arkKey(ark)));
   }
 
-  async holders(keys: readonly string[]): Promise<Holder[]> {
+  async holders(keys: readonly string[], viewer?: Viewer): Promise<Holder[]> {
     const asked = [...new Set(keys.filter(isStorableText))];
-    const rows = asked.length === 0 ? [] : await this.#database.query(HOLDERS, [asked]);
+    const rows =
+      asked.length === 0 ? [] : await this.#database.query(HOLDERS, [asked, viewerKey(viewer)]);
     return rows.map(([ark, key, kind, owner, deleted]) => ({
       ark,
       key,
@@ -185,15 +205,15 @@ export class RecordReads {
     const rows = await this.#database.query(CHANGES, [after.sequence, after.record, limit + 1]);
     return changeLogPage(rows, after, limit);
   }
-  async #findAll(arks: readonly Ark[]): Promise<(Found | undefined)[]> {
+  async #findAll(arks: readonly Ark[], viewer: string | null): Promise<(Found | undefined)[]> {
     const asked = [...new Set(arks.map(({ stored }) => stored))];
     const byArk = new Map(
-      (await this.#database.query(MANY, [asked])).map((row) => [row[0], recordOf(row)]),
+      (await this.#database.query(MANY, [asked, viewer])).map((row) => [row[0], recordOf(row)]),
     );
     const missing = new Set(arks.filter(({ stored }) => !byArk.has(stored)).map(({ key }) => key));
     const byKey = new Map<string, StoredRecord[]>();
     if (missing.size > 0)
-      for (const row of await this.#database.query(MANY_BY_KEY, [[...missing]]))
+      for (const row of await this.#database.query(MANY_BY_KEY, [[...missing], viewer]))
         byKey.set(row[1], [...(byKey.get(row[1]) ?? []), recordOf(row)]);
     return arks.map((ark) => {
       const record = byArk.get(ark.stored);
@@ -221,7 +241,8 @@ const FILES = statement<FileRow>(
     UNION ALL SELECT record FROM crate_use WHERE crate = $1 AND record >= $2
     UNION ALL SELECT id FROM record WHERE ark = $1 AND id >= $2) AS m
     JOIN record AS r ON r.id = m.id JOIN object_ref AS o ON o.record = r.id
-    WHERE r.deleted_at IS NULL AND o.ended IS NULL AND o.dropped = false
+    WHERE r.deleted_at IS NULL AND ${seenSql("r", "$6::text")}
+    AND o.ended IS NULL AND o.dropped = false
     AND o.role IN ('content', 'member') AND o.size >= $4 AND (r.id > $2 OR o.id > $3)
     ORDER BY 1, 2 LIMIT $5`,
 );
@@ -262,12 +283,19 @@ export class ObjectReads {
 
   async files(
     crate: string,
-    { after = "0.0", limit, minSize = 0 }: Parameters<ObjectBookkeeping["filesOf"]>[1],
+    { after = "0.0", limit, minSize = 0, viewer }: Parameters<ObjectBookkeeping["filesOf"]>[1],
   ): Promise<Page<FileReference>> {
     if (!isStorableText(crate)) return { items: [] };
     const [record, object] = readNumberPair(after);
     return filePage(
-      await this.#database.query(FILES, [crate, record, object, minSize, limit + 1]),
+      await this.#database.query(FILES, [
+        crate,
+        record,
+        object,
+        minSize,
+        limit + 1,
+        viewerKey(viewer),
+      ]),
       limit,
     );
   }
@@ -296,7 +324,7 @@ export class ObjectReads {
 
 const OF = statement<[string]>(
   `SELECT r.ark FROM crate_use AS u JOIN record AS r ON r.id = u.record
-    WHERE u.crate = $1 AND r.deleted_at IS NULL ORDER BY u.record`,
+    WHERE u.crate = $1 AND r.deleted_at IS NULL AND ${seenSql("r", "$2::text")} ORDER BY u.record`,
 );
 const ELSEWHERE = statement<
   [string]
@@ -309,27 +337,30 @@ const MEMBERS = statement<[number]>(
     `LIMIT $3) ORDER BY 1 LIMIT $3`,
 );
 const CLOSED = statement<
-  [string, string, string | null, string, string | null, string | null]
->(`SELECT min(r.ark), r.kind, r.owner, r.status, r.embargoed_until, r.crate FROM record AS r
+  [string, string, string | null, string, string | null, string | null, number]
+>(`SELECT min(r.ark), r.kind, r.owner, r.status, r.embargoed_until, r.crate, r.private FROM record AS r
     WHERE r.id = ANY($1::bigint[]) AND r.deleted_at IS NULL AND r.status <> 'PUBLISHED' AND EXISTS
     (SELECT 1 FROM object_ref AS o WHERE o.record = r.id AND o.role = 'content' AND o.ended IS NULL)
-    GROUP BY r.kind, r.owner, r.status, r.embargoed_until, r.crate`);
+    GROUP BY r.kind, r.owner, r.status, r.embargoed_until, r.crate, r.private`);
 const EMBARGOES =
   statement<EmbargoRow>(`SELECT id, ark, revision, embargoed_until, crate FROM record
     WHERE status = 'EMBARGOED' AND id > $1 AND deleted_at IS NULL AND embargoed_until IS NOT NULL
     ORDER BY id LIMIT $2`);
 const MEMBERS_LINKING = statement<[number]>(
-  `(SELECT id FROM record WHERE crate = $1 AND deleted_at IS NULL AND id > $2 ORDER BY id LIMIT $3)
-  UNION ALL (SELECT record FROM crate_use WHERE crate = $1 AND record > $2 ORDER BY record ` +
-    `LIMIT $3)
+  `(SELECT r.id FROM record AS r WHERE r.crate = $1 AND r.deleted_at IS NULL AND r.id > $2
+    AND ${seenSql("r", "$4::text")} ORDER BY r.id LIMIT $3)
+  UNION ALL (SELECT u.record FROM crate_use AS u JOIN record AS r ON r.id = u.record
+    WHERE u.crate = $1 AND u.record > $2 AND ${seenSql("r", "$4::text")} ORDER BY u.record LIMIT $3)
   UNION ALL SELECT id FROM record WHERE ark = $1 AND id > $2 ORDER BY 1 LIMIT $3`,
 );
 // Targets are looked up for one page of links only, and of each record no more are read: their
 // positions have no gaps.
 const LINKS = statement<CrateLinkRow>(
   `SELECT page.source, page.position, r.ark, r.kind, v.predicate, page.target, page.target_key,
-    (EXISTS (SELECT 1 FROM record WHERE key = page.target_key AND deleted_at IS NULL))::int,
-    (EXISTS (SELECT 1 FROM record WHERE key = page.target_key))::int
+    (EXISTS (SELECT 1 FROM record AS t WHERE t.key = page.target_key AND t.deleted_at IS NULL
+      AND ${seenSql("t", "$5::text")}))::int,
+    (EXISTS (SELECT 1 FROM record AS t WHERE t.key = page.target_key
+      AND ${seenSql("t", "$5::text")}))::int
     FROM (SELECT source, position, via, target, target_key FROM link
     WHERE source = ANY($1::bigint[]) AND (source > $2 OR position >= $3) AND position < $4 +
     CASE WHEN source = $2 THEN $3 ELSE 0 END
@@ -337,14 +368,15 @@ const LINKS = statement<CrateLinkRow>(
     JOIN via AS v ON v.id = page.via ORDER BY page.source, page.position`,
 );
 // Live records only: a deletion lowers the count. Two states with one count and sum differ in when
-// the last change was.
+// the last change was. Private ones of an open crate would show.
 const STATE = statement<
   [number, number, number]
 >(`SELECT count(*), coalesce(sum(revision), 0)::bigint, coalesce(max(modified_at), 0)::bigint
-    FROM ( SELECT revision, modified_at FROM record WHERE ark = $1 UNION ALL
-    SELECT revision, modified_at FROM record WHERE crate = $1 AND deleted_at IS NULL
-    UNION ALL SELECT r.revision, r.modified_at FROM crate_use AS u JOIN record AS r
-    ON r.id = u.record WHERE u.crate = $1 AND r.deleted_at IS NULL) AS mine`);
+    FROM ( SELECT revision, modified_at, private FROM record WHERE ark = $1 UNION ALL
+    SELECT revision, modified_at, private FROM record WHERE crate = $1 AND deleted_at IS NULL
+    UNION ALL SELECT r.revision, r.modified_at, r.private FROM crate_use AS u JOIN record AS r
+    ON r.id = u.record WHERE u.crate = $1 AND r.deleted_at IS NULL) AS mine
+    WHERE private = 0 OR EXISTS (SELECT 1 FROM record WHERE ark = $1 AND private = 1)`);
 
 export class CrateUseReads {
   readonly #database: Database;
@@ -353,9 +385,9 @@ export class CrateUseReads {
     this.#database = database;
   }
 
-  async of(crate: string): Promise<string[]> {
+  async of(crate: string, viewer?: Viewer): Promise<string[]> {
     return isStorableText(crate)
-      ? (await this.#database.query(OF, [crate])).map(([ark]) => ark)
+      ? (await this.#database.query(OF, [crate, viewerKey(viewer)])).map(([ark]) => ark)
       : [];
   }
 
@@ -388,16 +420,27 @@ export class CrateUseReads {
 
   async danglingLinks(
     crate: string,
-    { after = "0.0", limit }: { after?: string; limit: number },
+    {
+      after = "0.0",
+      limit,
+      viewer,
+    }: { after?: string; limit: number; viewer?: Viewer | undefined },
   ): Promise<Page<DanglingLink>> {
     const [record, position] = readNumberPair(after);
     const ids = isStorableText(crate)
-      ? (await this.#database.query(MEMBERS_LINKING, [crate, record - 1, LINKING])).map(
-          ([id]) => id,
-        )
+      ? (
+          await this.#database.query(MEMBERS_LINKING, [
+            crate,
+            record - 1,
+            LINKING,
+            viewerKey(viewer),
+          ])
+        ).map(([id]) => id)
       : [];
     const rows =
-      ids.length === 0 ? [] : await this.#database.query(LINKS, [ids, record, position, limit]);
+      ids.length === 0
+        ? []
+        : await this.#database.query(LINKS, [ids, record, position, limit, viewerKey(viewer)]);
     return danglingPage(ids, rows, limit);
   }
 

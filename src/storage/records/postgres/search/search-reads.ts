@@ -239,7 +239,7 @@ class Search {
     const { text, offset, limit } = this.#query;
     const where = (sql: Sql): string =>
       `FROM record AS r WHERE r.key >= ${sql.add(text)} AND r.key < ${sql.add(text + LAST_CHARACTER)}
-        AND r.deleted_at IS NULL${this.#among.ofRecords(sql)}`;
+        AND r.deleted_at IS NULL AND ${sql.seen("r")}${this.#among.ofRecords(sql)}`;
     const total = await this.#count((sql) => `SELECT count(*) ${where(sql)}`);
     const rows =
       total <= offset
@@ -717,13 +717,13 @@ class Search {
 
   /** Reads what a statement with parameters of its own finds. */
   async #read<R extends Row>(write: (sql: Sql) => string): Promise<R[]> {
-    const sql = new Sql(DIALECT);
+    const sql = new Sql(DIALECT, this.#query.viewer);
     const text = write(sql);
     return this.#session.query(statement<R>(text, { kept: false }), sql.values);
   }
 
   async #count(write: (sql: Sql) => string): Promise<number> {
-    const sql = new Sql(DIALECT);
+    const sql = new Sql(DIALECT, this.#query.viewer);
     const counting = statement<[number]>(write(sql), { kept: false });
     return (await this.#session.one(counting, sql.values))[0];
   }

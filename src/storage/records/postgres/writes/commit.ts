@@ -126,11 +126,13 @@ export async function applyCommits(
       if (isLate()) throw takesTooLong();
       const { held, waiting } =
         write.op === "create"
-          ? records.create(step, write, ++counters.record, links.touched)
+          ? records.create(step, write, ++counters.record, links)
           : { held: records.change(step, write), waiting: undefined };
       const { ark, revision } = held.row;
       const newestBacklink = waiting === undefined ? {} : { newestBacklink: waiting };
       done.set(write, { ark, revision, ...newestBacklink });
+      if (write.op === "publish" && held.row.private < (held.stored?.private ?? 0))
+        links.open(step, held);
       if (write.op === "publish" || (write.op === "replace" && revision === write.ifRevision))
         continue;
       objects.apply(held.row, write, () => ++counters.object);
@@ -156,7 +158,7 @@ export async function applyCommits(
   }
   if (refused.size > 0) throw new Refused(refused);
 
-  await records.write(sending, links.touched);
+  await records.write(sending, links);
   await links.write(sending);
   await objects.write(sending);
   await sending.rows(LOG, log);

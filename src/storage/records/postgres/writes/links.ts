@@ -22,6 +22,12 @@ const TOUCH = statement(
     WHERE record.key = v.key AND record.newest_backlink < v.sequence`,
 );
 
+const TOUCH_PRIVATELY = statement(
+  `UPDATE record SET newest_backlink = v.sequence
+    FROM unnest($1::text[], $2::bigint[]) AS v (key, sequence)
+    WHERE record.key = v.key AND record.private = 1 AND record.newest_backlink < v.sequence`,
+);
+
 const PROJECT = statement("UPDATE state SET projected = $2 WHERE id = $1");
 /**
  * Targets that a record spells otherwise. OFFSET keeps the plan: each key is looked up in the index,
@@ -61,6 +67,8 @@ const SOURCES_PER_STATEMENT = 500;
 export class LinkWrites {
   /** Key → number of the newest commit that gave it a link, or took one. */
   readonly touched = new Map<string, number>();
+  /** The same of links that private records state, which only private records notice. */
+  readonly touchedPrivately = new Map<string, number>();
   /** Links before, of records that state others now. */
   readonly #before = new Map<Held, readonly StatedLink[]>();
   /** Records with a new state. */
@@ -78,7 +86,7 @@ export class LinkWrites {
    * first.
    */
   restate({ sequence }: Step, held: Held, write: RecordWrite): void {
-    const { id, key, kind } = held.row;
+    const { id, key, kind, private: isPrivate } = held.row;
     const links = "links" in write ? unpackLinks(write.links) : [];
     const now = links.map(({ predicate, target, targetKey }) => ({
       via: this.#vias.get(viaOf(kind, predicate))!,
@@ -87,9 +95,16 @@ export class LinkWrites {
     }));
     if (!this.#before.has(held)) this.#before.set(held, held.links);
     held.links = restate(held.links, now, sequence, (targetKey) => {
-      if (targetKey !== key) this.touched.set(targetKey, sequence);
+      if (targetKey !== key)
+        (isPrivate === 1 ? this.touchedPrivately : this.touched).set(targetKey, sequence);
     });
     if ("quads" in write) this.#restated.set(id, held);
+  }
+
+  /** The links of a record that becomes open count from now on. */
+  open({ sequence }: Step, { row, links }: Held): void {
+    for (const { targetKey } of links)
+      if (targetKey !== row.key) this.touched.set(targetKey, sequence);
   }
 
   /** Writes the positions that differ, and updates the newest link of the targets. */
@@ -105,6 +120,7 @@ export class LinkWrites {
     await sending.rows(DROP, dropped);
     await sending.rows(PUT, put);
     await sending.rows(TOUCH, [...this.touched]);
+    await sending.rows(TOUCH_PRIVATELY, [...this.touchedPrivately]);
   }
 
   /**

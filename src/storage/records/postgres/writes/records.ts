@@ -13,8 +13,9 @@ import {
   ownsRecords,
 } from "../../refusals.js";
 import type { StatedLink } from "../../rows.js";
-import { fold, indexable, shortWord, sortedName } from "../../text.js";
-import { type Sending, statement } from "../statement.js";
+import { fold, indexable, MAX_KEYWORD_CHARS, shortWord, sortedName } from "../../text.js";
+import { OPENING } from "../../visibility.js";
+import { type Sending, type Statement, statement } from "../statement.js";
 import type { PreparedStates } from "./states.js";
 
 /** One commit while it is decided. */
@@ -25,6 +26,12 @@ export interface Step {
   readonly by: string | null;
   /** Records that it changes. */
   readonly changed: Set<number>;
+}
+
+/** Key → newest link to it: one that all notice, and one that private records alone notice. */
+interface NewestLinks {
+  readonly touched: ReadonlyMap<string, number>;
+  readonly touchedPrivately: ReadonlyMap<string, number>;
 }
 
 /** A row of `record`, without the columns that follow from others. */
@@ -48,6 +55,8 @@ export interface RecordRow {
   delete_reason: string | null;
   successor: string | null;
   licence: string | null;
+  /** 1: it is private. */
+  private: number;
 }
 
 /** A record that a commit reads or writes. */
@@ -75,6 +84,10 @@ const LINKS = statement<
     ON l.source = r.id WHERE r.ark = ANY($1::text[]) ORDER BY l.source, l.position`,
 );
 const WAITING = statement<[key: string, newest: number]>(
+  `SELECT l.target_key, max(l.sequence) FROM link AS l JOIN record AS r ON r.id = l.source
+    WHERE l.target_key = ANY($1::text[]) AND r.private = 0 GROUP BY l.target_key`,
+);
+const ALL_WAITING = statement<[key: string, newest: number]>(
   `SELECT target_key, max(sequence) FROM link WHERE target_key = ANY($1::text[])
     GROUP BY target_key`,
 );
@@ -86,12 +99,12 @@ const OWNED = statement<[ark: string, owned: number]>(
 const PUT = statement(
   `INSERT INTO record (id, ark, key, kind, name, folded, sorted, owner, owner_key, created_at,
     modified_at, revision, status, embargoed_until, crate, newest_backlink, state, deleted_at,
-    deleted_by, delete_reason, successor, licence)
+    deleted_by, delete_reason, successor, licence, private)
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS v (id bigint, ark text, key text, kind text,
     name text, folded text, sorted text, owner text, owner_key text, created_at bigint,
     modified_at bigint, revision bigint, status text, embargoed_until text, crate text,
     newest_backlink bigint, state bigint, deleted_at bigint, deleted_by text, delete_reason text,
-    successor text, licence text)
+    successor text, licence text, private smallint)
     ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, name = excluded.name,
     folded = excluded.folded, sorted = excluded.sorted, owner = excluded.owner,
     owner_key = excluded.owner_key, modified_at = excluded.modified_at,
@@ -99,7 +112,7 @@ const PUT = statement(
     embargoed_until = excluded.embargoed_until, crate = excluded.crate, state = excluded.state,
     deleted_at = excluded.deleted_at, deleted_by = excluded.deleted_by,
     delete_reason = excluded.delete_reason, successor = excluded.successor,
-    licence = excluded.licence`,
+    licence = excluded.licence, private = excluded.private`,
 );
 const ADD_REVISIONS = statement(
   `INSERT INTO revision (record, revision, at, by, action, changed, state) SELECT *
@@ -108,6 +121,22 @@ const ADD_REVISIONS = statement(
 );
 const DROP_STATES = statement("DELETE FROM state WHERE id = ANY($1::bigint[])");
 const DROP_TEXTS = statement("DELETE FROM text WHERE state = ANY($1::bigint[])");
+const DROP_PRIVATE_TEXTS = statement("DELETE FROM private_text WHERE state = ANY($1::bigint[])");
+const TEXT_COLUMNS = "state, kind, name, description, keywords, other, words, search";
+const move = (from: string, to: string): Statement =>
+  statement(
+    `WITH moved AS (DELETE FROM ${from} WHERE state = ANY($1::bigint[]) RETURNING ${TEXT_COLUMNS})
+      INSERT INTO ${to} (${TEXT_COLUMNS}) SELECT ${TEXT_COLUMNS} FROM moved`,
+  );
+const HIDE_TEXTS = move("text", "private_text");
+const OPEN_TEXTS = move("private_text", "text");
+const OPEN_KEYWORDS = statement(
+  `INSERT INTO keyword (word, record, kind) SELECT DISTINCT left(w.word, ${MAX_KEYWORD_CHARS}), r.id,
+    r.kind
+    FROM text AS t JOIN record AS r ON r.state = t.state
+    CROSS JOIN LATERAL unnest(string_to_array(t.words, chr(10))) AS w (word)
+    WHERE t.state = ANY($1::bigint[]) AND w.word <> ''`,
+);
 const DROP_KEYWORDS = statement("DELETE FROM keyword WHERE record = ANY($1::bigint[])");
 const ADD_KEYWORDS = statement(
   `INSERT INTO keyword (word, record, kind) SELECT *
@@ -124,21 +153,29 @@ type Write<Op extends RecordWrite["op"]> = Extract<RecordWrite, { op: Op }>;
 /** The rows that commits concern, as they were before them. */
 interface Loaded {
   records: readonly Held[];
-  /** Key of a record that is new → newest of the links that wait for it. */
+  /**
+   * Key of a record that is new → newest of the links that wait for it; for a private one those that
+   * private records state count too.
+   */
   waiting: ReadonlyMap<string, number>;
 }
 
 export async function loadRecords(sending: Sending, commits: readonly Commit[]): Promise<Loaded> {
   const writes = commits.flatMap(({ records }) => records);
-  const created = writes.flatMap((write) => (write.op === "create" ? [write.key] : []));
+  const keysOf = (isPrivate: boolean): string[] =>
+    writes.flatMap((write) =>
+      write.op === "create" && (write.private ?? false) === isPrivate ? [write.key] : [],
+    );
+  const [created, hidden] = [keysOf(false), keysOf(true)];
   const existing = writes.flatMap(({ op, ark }) => (op === "create" ? [] : [ark]));
   const owners = writes.flatMap((write) => ("owner" in write && write.owner ? [write.owner] : []));
   const unheld = commits.flatMap(({ unheld: keys = [] }) => keys);
-  const keys = [...created, ...existing.map(arkKey), ...owners.map(arkKey), ...unheld];
-  const [rows, stated, waiting] = await Promise.all([
+  const keys = [...created, ...hidden, ...existing.map(arkKey), ...owners.map(arkKey), ...unheld];
+  const [rows, stated, waiting, all] = await Promise.all([
     sending.ask(BY_KEY, keys),
     sending.ask(LINKS, existing),
     sending.ask(WAITING, created),
+    sending.ask(ALL_WAITING, hidden),
   ]);
   const links = new Map<number, StatedLink[]>();
   for (const [source, via, target, targetKey, sequence] of stated) {
@@ -149,7 +186,7 @@ export async function loadRecords(sending: Sending, commits: readonly Commit[]):
     const stored = JSON.parse(text) as RecordRow;
     return { row: stored, stored, links: links.get(stored.id) ?? [] };
   });
-  return { records, waiting: new Map(waiting) };
+  return { records, waiting: new Map([...waiting, ...all]) };
 }
 
 /** Rows of records, their revisions, keywords and texts. */
@@ -161,7 +198,7 @@ export class RecordWrites {
   readonly #changed = new Set<Held>();
   readonly #revisions: unknown[][] = [];
   readonly #usedStates = new Set<number>();
-  /** Kind → how many live records more there are. */
+  /** Kind → how many live open records more there are. */
   readonly #tally = new Map<string, number>();
 
   readonly #waiting: Loaded["waiting"];
@@ -182,14 +219,14 @@ export class RecordWrites {
   }
 
   /**
-   * @param touched newest link to each key, of commits before this one that are not stored yet
+   * @param links newest ones to each key, of commits before this one that are not stored yet
    * @returns the record, and the newest link of an earlier commit that waited for it
    */
   create(
     step: Step,
     write: Write<"create">,
     id: number,
-    touched: ReadonlyMap<string, number>,
+    links: NewestLinks,
   ): { held: Held; waiting: number | undefined } {
     const holders = this.#holdersOf(write.key).map(({ row }) => row);
     const holder =
@@ -199,7 +236,7 @@ export class RecordWrites {
       throw duplicate(write.ark, { ark, kind, deleted: deleted_at !== null });
     }
     this.#checkOwner(write.owner, null);
-    const waiting = touched.get(write.key) ?? this.#waiting.get(write.key);
+    const waiting = newestOf(write, links) ?? this.#waiting.get(write.key);
     const row: RecordRow = {
       id,
       ark: write.ark,
@@ -220,10 +257,11 @@ export class RecordWrites {
       delete_reason: null,
       successor: null,
       licence: write.licence ?? null,
+      private: write.private ? 1 : 0,
     };
     const held: Held = { row, links: [] };
     this.#hold(held);
-    this.#count(write.kind, 1);
+    this.#count(row, 1);
     this.#revise(step, held, row, "create");
     if (waiting !== undefined) this.arrived.push({ row, sequence: step.sequence });
     return { held, waiting };
@@ -243,7 +281,7 @@ export class RecordWrites {
         this.#replace(step, held, write);
         break;
       case "delete": {
-        this.#count(row.kind, -1);
+        this.#count(row, -1);
         const tombstone = {
           deleted_at: step.at,
           deleted_by: step.by,
@@ -260,7 +298,9 @@ export class RecordWrites {
           embargoed_until: write.embargoedUntil,
           delete_reason: write.reason ?? null,
           successor: write.successor ?? null,
+          private: OPENING.has(write.status) ? 0 : row.private,
         };
+        if (published.private !== row.private) this.#count(published, 1);
         // Record administration: the document is that of the revision before, but clients see a new
         // ETag.
         if (!isDeepStrictEqual(published, row)) this.#revise(step, held, published, "publish");
@@ -270,8 +310,8 @@ export class RecordWrites {
     return held;
   }
 
-  /** @param touched newest link to each key, of these commits */
-  async write(sending: Sending, touched: ReadonlyMap<string, number>): Promise<void> {
+  /** @param links newest ones to each key, of these commits */
+  async write(sending: Sending, links: NewestLinks): Promise<void> {
     await sending.objects(
       PUT,
       [...this.#changed].map(({ row, stored }) => {
@@ -279,7 +319,9 @@ export class RecordWrites {
         return {
           ...row,
           // That of a record which was stored before is updated with its links.
-          newest_backlink: (stored ? undefined : touched.get(row.key)) ?? row.newest_backlink,
+          newest_backlink:
+            (stored ? undefined : newestOf({ key: row.key, private: row.private === 1 }, links)) ??
+            row.newest_backlink,
           folded,
           sorted: sortedName(folded),
           owner_key: row.owner === null ? null : arkKey(row.owner),
@@ -300,8 +342,8 @@ export class RecordWrites {
     if (write.changed.length === 0 && !wasDeleted) return;
     const { kind, name, owner } = write;
     this.#checkOwner(owner, wasDeleted ? null : row.owner);
-    if (!wasDeleted) this.#count(row.kind, -1);
-    this.#count(kind, 1);
+    if (!wasDeleted) this.#count(row, -1);
+    this.#count({ ...row, kind }, 1);
     const now = {
       ...row,
       kind,
@@ -339,7 +381,10 @@ export class RecordWrites {
     this.#revisions.push([row.id, revision, at, by, action, pointers, row.state]);
   }
 
-  /** Keywords and texts are of live records' current states only. */
+  /**
+   * Keywords and texts are of live records' current states only. Those of private records have texts
+   * apart, and no keywords: nothing that is derived from all texts ever knows them.
+   */
   async #writeTexts(sending: Sending): Promise<void> {
     const byState = new Map([...this.#prepared.values()].map((one) => [one.state, one]));
     const moved = [...this.#changed].filter(
@@ -353,19 +398,33 @@ export class RecordWrites {
       DROP_STATES,
       made.filter((state) => !this.#usedStates.has(state)),
     );
-    void sending.ask(DROP_TEXTS, [
+    const dropped = [
       ...made.filter((state) => !current.has(state)),
       ...before.map(({ state }) => state),
-    ]);
+    ];
+    void sending.ask(DROP_TEXTS, dropped);
+    void sending.ask(DROP_PRIVATE_TEXTS, dropped);
+    // They were written before it was known whether a stored record is private.
+    void sending.ask(
+      HIDE_TEXTS,
+      live.filter((row) => row.private === 1).map(({ state }) => state),
+    );
+    const opened = [...this.#changed]
+      .filter(({ row, stored }) => row.state === stored?.state && row.private < stored.private)
+      .map(({ row }) => row.state);
+    void sending.ask(OPEN_TEXTS, opened);
+    void sending.ask(OPEN_KEYWORDS, opened);
     void sending.ask(
       DROP_KEYWORDS,
       before.map(({ id }) => id),
     );
     await sending.rows(
       ADD_KEYWORDS,
-      live.flatMap(({ id, state, kind }) =>
-        [...new Set(byState.get(state)!.keywords.map(shortWord))].map((word) => [word, id, kind]),
-      ),
+      live
+        .filter((row) => row.private === 0)
+        .flatMap(({ id, state, kind }) =>
+          [...new Set(byState.get(state)!.keywords.map(shortWord))].map((word) => [word, id, kind]),
+        ),
     );
   }
 
@@ -376,9 +435,21 @@ export class RecordWrites {
     this.#byKey.set(held.row.key, [...this.#holdersOf(held.row.key), held]);
   }
 
-  #count(kind: string, by: number): void {
+  /** Private records are not counted. */
+  #count({ kind, private: isPrivate }: Pick<RecordRow, "kind" | "private">, by: number): void {
+    if (isPrivate === 1) return;
     this.#tally.set(kind, (this.#tally.get(kind) ?? 0) + by);
   }
+}
+
+/** The newest link to a new record that it may notice. */
+function newestOf(
+  { key, private: isPrivate = false }: { key: string; private?: boolean },
+  { touched, touchedPrivately }: NewestLinks,
+): number | undefined {
+  const open = touched.get(key);
+  const hidden = isPrivate ? touchedPrivately.get(key) : undefined;
+  return open === undefined ? hidden : Math.max(open, hidden ?? 0);
 }
 
 /**

@@ -3,7 +3,7 @@ import { packQuads, unpackLinks } from "../../codecs.js";
 import type { Commit, RecordState, RecordWrite, SearchText } from "../../port.js";
 import { keywordsOf, searchedTextOf } from "../../text.js";
 import { type Indexed, indexed, vectorSql } from "../search/words.js";
-import { type Database, type Sending, statement } from "../statement.js";
+import { type Database, type Sending, type Statement, statement } from "../statement.js";
 
 /** A write that may store a new state. */
 type Stating = Extract<RecordWrite, RecordState>;
@@ -134,12 +134,14 @@ const ADD_STATES =
   statement(`INSERT INTO state (id, document, quads) SELECT v.id, substring($1::bytea
     FROM v.d FOR v.dl), substring($1::bytea FROM v.q FOR v.ql)
     FROM unnest($2::bigint[], $3::int[], $4::int[], $5::int[], $6::int[]) AS v (id, d, dl, q, ql)`);
-export const ADD_TEXTS =
-  statement(`INSERT INTO text (state, kind, name, description, keywords, other, words, search)
+export const addTextsTo = (table: "text" | "private_text"): Statement =>
+  statement(`INSERT INTO ${table} (state, kind, name, description, keywords, other, words, search)
       SELECT v.state, v.kind, v.name, v.description, v.keywords, v.other, v.words,
       ${vectorSql(["v.a", "v.b", "v.c", "v.d"])} FROM unnest($1::bigint[], $2::text[], $3::text[],
       $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
       $11::text[]) AS v (state, kind, name, description, keywords, other, words, a, b, c, d)`);
+
+const ADD_TEXTS = addTextsTo("text");
 
 /**
  * States and their texts: the largest part of a commit. They are written before the transaction

@@ -31,6 +31,7 @@ import {
   without,
   nothingFor,
 } from "../../search.js";
+import type { Viewer } from "../../port/record.js";
 import type { RecordFilter } from "../../port/selection.js";
 import { conditionsOf, joined, Sql, statisticsSql } from "../../selection.js";
 import { type Near, nearestSql } from "../../vectors.js";
@@ -73,6 +74,7 @@ type Found = [id: number, ark: string, score: number];
 
 /** The records among which one search looks, and what it has counted. */
 interface Among {
+  viewer: Viewer | undefined;
   filter: RecordFilter | undefined;
   /** What joins `record AS r` to `search AS s`, where {@link ofWords} needs it. */
   join: string;
@@ -153,16 +155,16 @@ export class SearchReads {
    * searches counted is known until the next commit. Call within the transaction that reads the
    * rest.
    */
-  #among({ filter }: SearchQuery): Among {
+  #among({ filter, viewer }: SearchQuery): Among {
     if (filter === undefined) {
       const [sequence] = this.#sequence.one();
       const { counts, candidates } = this.#known;
       if (sequence !== this.#known.sequence || counts.size + candidates.size > MAX_KNOWN)
         this.#known = { sequence, ...nothingKnown() };
-      return { ...this.#known, filter, join: "", ofWords: () => "", ofRecords: () => "" };
+      return { ...this.#known, viewer, filter, join: "", ofWords: () => "", ofRecords: () => "" };
     }
-    const state = { filter, ...nothingKnown() };
-    const few = this.#selection.few({ filter }, MAX_NAMED_RECORDS);
+    const state = { viewer, filter, ...nothingKnown() };
+    const few = this.#selection.few({ filter, viewer }, MAX_NAMED_RECORDS);
     if (few === undefined) {
       const conditions = conditionsOf({ filter }, this.#selection.dialect);
       const stated = (sql: Sql): string =>
@@ -203,11 +205,11 @@ export class SearchReads {
   #identified({ text, offset, limit, facets }: SearchQuery, among: Among): SearchPage {
     const where = (sql: Sql): string =>
       `FROM record AS r WHERE r.key >= ${sql.add(text)} AND r.key < ${sql.add(text + LAST_CHARACTER)}
-        AND r.deleted_at IS NULL${among.ofRecords(sql)}`;
-    const counted = new Sql(DIALECT);
+        AND r.deleted_at IS NULL AND ${sql.seen("r")}${among.ofRecords(sql)}`;
+    const counted = new Sql(DIALECT, among.viewer);
     const total = this.#number(`SELECT count(*) ${where(counted)}`, counted);
     const rows = (): Found[] => {
-      const sql = new Sql(DIALECT);
+      const sql = new Sql(DIALECT, among.viewer);
       const length = sql.add([...text].length);
       return this.#rows<Found>(
         `SELECT r.id, r.ark, 1.0 * ${length} / length(r.key) ${where(sql)}
@@ -299,7 +301,7 @@ export class SearchReads {
   }
 
   #nearest({ model, vector }: NonNullable<SearchQuery["near"]>, among: Among): Near[] {
-    const sql = new Sql(DIALECT);
+    const sql = new Sql(DIALECT, among.viewer);
     const asked = sql.add(bytesOf(vector));
     // Vectors of another length cannot be compared: a server changed its model under the same name.
     const compared = `e.model = ${sql.add(model)} AND length(e.vector) = length(${asked})`;
@@ -342,7 +344,7 @@ export class SearchReads {
     if (total <= offset || limit === 0) return { total, ranked: Math.min(total, RANKED), rows: [] };
     const candidates = this.#candidates(matches, total, among);
     const ranked = candidates?.length ?? total;
-    const sql = new Sql(DIALECT);
+    const sql = new Sql(DIALECT, among.viewer);
     // Materialized: a rank is known only while the index is walked.
     const rows = this.#rows<Found>(
       `WITH ${ranksOf(matches, candidates, sql)},
@@ -361,7 +363,7 @@ export class SearchReads {
     const key = JSON.stringify(matches.map(ftsOf));
     let count = among.counts.get(key);
     if (count === undefined) {
-      const sql = new Sql(DIALECT);
+      const sql = new Sql(DIALECT, among.viewer);
       const [match, ...more] = matches;
       // Of one query without a filter the index counts twice as fast as SQLite counts its rows.
       const counting =
@@ -405,7 +407,7 @@ export class SearchReads {
     const key = `${most} ${query}`;
     let ids = among.candidates.get(key);
     if (ids === undefined) {
-      const sql = new Sql(DIALECT);
+      const sql = new Sql(DIALECT, among.viewer);
       const array = this.#text(
         `SELECT json_group_array(id) FROM (${wordsSql(query, among, sql)}
           ORDER BY s.rowid DESC LIMIT ${sql.add(most)})`,
@@ -424,7 +426,7 @@ export class SearchReads {
     ranked: readonly number[],
     { offset, limit }: Page,
   ): void {
-    const sql = new Sql(DIALECT);
+    const sql = new Sql(DIALECT, among.viewer);
     const rest = this.#rows<Found>(
       `SELECT r.id, r.ark, ${UNRANKED} FROM (${idsOf(matches, among, sql)}) AS f
         CROSS JOIN record AS r ON r.id = f.id
@@ -468,12 +470,12 @@ export class SearchReads {
         ...(matches.length === 0 ? [] : [idsOf(matches, among, sql)]),
         `SELECT id FROM (${nearSql(sql)})`,
       ].join(" UNION ");
-    const counted = new Sql(DIALECT);
+    const counted = new Sql(DIALECT, among.viewer);
     const total = this.#number(`SELECT count(*) FROM (${found(counted)})`, counted);
     const page = (): Omit<SearchPage, "total" | "facets"> => {
       const candidates =
         matches.length === 0 ? [] : this.#candidates(matches, this.#count(matches, among), among);
-      const sql = new Sql(DIALECT);
+      const sql = new Sql(DIALECT, among.viewer);
       const ranks = matches.length === 0 ? "" : `${ranksOf(matches, candidates, sql)}, `;
       const byWords =
         matches.length === 0

@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bodyOf } from "../support/bodies.js";
+import { metadata, zip } from "../support/crates.js";
+import { startServer, type Person, type TestServer } from "../support/server.js";
+
+const [OPEN, USED] = ["ark:99999/private-open", "ark:99999/private-used"] as const;
+const [HIDDEN, RUN, CRATE] = [
+  "ark:99999/private-data",
+  "ark:99999/private-run",
+  "ark:99999/private-crate",
+] as const;
+/** Nothing has this identifier, which is as long as that of the private record. */
+const NOTHING = "ark:99999/private-none";
+const WORDS = /zirconium/i;
+
+let server: TestServer;
+let [owner, other]: Person[] = [];
+type Reader = Person | null;
+
+const read = async (path: string, reader: Reader, options: object = {}) => {
+  const { status, headers, text } = await server.request("GET", path, {
+    ...(reader ? { token: reader.token } : {}),
+    ...options,
+  });
+  return { status, headers, text };
+};
+const graphql = async (query: string, reader: Reader) => {
+  const { text } = await server.request("POST", "/graphql", {
+    json: { query },
+    ...(reader ? { token: reader.token } : {}),
+  });
+  return text;
+};
+const create = (path: string, body: object) =>
+  server.request("POST", path, { token: owner!.token, json: body });
+
+/** What a reader may ask of everything at once, or of an open record. */
+const PATHS = [
+  "/dataset",
+  "/dataset?limit=1",
+  "/computation",
+  "/rocrate",
+  `/dataset?name=zirconium`,
+  `/dataset?keyword=zirconium`,
+  "/search/basic?query=zirconium",
+  "/search/basic?query=zirconum",
+  `/search/basic?query=${HIDDEN}`,
+  "/search/basic?query=table",
+  "/sitemap.xml",
+  "/feed",
+  "/catalog",
+  "/oai?verb=ListRecords&metadataPrefix=oai_dc",
+  `/dataset/${OPEN}`,
+  `/${OPEN}?format=turtle`,
+  `/${OPEN}?format=jsonld`,
+  `/evidencegraph/query/${OPEN}`,
+  `/evidencegraph/query/${OPEN}?direction=downstream`,
+  `/evidencegraph/query/${OPEN}?direction=both`,
+  "/sparql?query=" + encodeURIComponent("SELECT (count(*) AS ?n) { ?s ?p ?o }"),
+];
+const PAGES = ["/", "/search?q=zirconium", `/${OPEN}`];
+const QUESTIONS = [
+  "{ datasets(first: 10) { totalCount nodes { id name } } }",
+  "{ computations(first: 10) { totalCount nodes { id } } }",
+  '{ datasets(filter: { name: { contains: "zirconium" } }) { totalCount } }',
+  `{ dataset(id: "${OPEN}") { usedBy(first: 10) { totalCount nodes { id name } } derivedFrom(first: 10) { nodes { id __typename } } } }`,
+  `{ record(id: "${HIDDEN}") { id name } }`,
+  `{ impact(id: "${OPEN}") { total } }`,
+];
+
+const everything = async (reader: Reader): Promise<string[]> => {
+  const answers: string[] = [];
+  const note = (name: string, status: number | string, text: string, total: string | null) =>
+    answers.push(
+      `${name} ${status} ${total ?? ""} ${text
+        // The number of the last commit, times, and what each page has of its own.
+        .replace(/"asOf":\s*\d+/g, "")
+        .replace(/"time_taken_ms":\s*[\d.]+/g, "")
+        .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "")
+        .replace(/[\w-]{32,}/g, "")}`,
+    );
+  for (const path of PATHS) {
+    const { status, headers, text } = await read(path, reader);
+    expect([path, status]).toEqual([path, 200]);
+    note(path, status, text, `${headers.get("x-total-count")} ${headers.get("etag")}`);
+  }
+  for (const path of PAGES) {
+    const { status, text } = await read(path, reader, { headers: { Accept: "text/html" } });
+    expect([path, status]).toEqual([path, 200]);
+    note(path, status, text, null);
+  }
+  for (const query of QUESTIONS) {
+    const text = await graphql(query, reader);
+    expect(text).not.toContain('"errors"');
+    note(query, "", text, null);
+  }
+  return answers;
+};
+
+beforeAll(async () => {
+  server = await startServer();
+  [owner, other] = [await server.person("ada"), await server.person("eve")];
+  const made = await create(
+    "/dataset",
+    bodyOf("dataset", owner.id, {
+      "@id": OPEN,
+      name: "An open table",
+      derivedFrom: [HIDDEN],
+    }),
+  );
+  expect(made.status).toBe(200);
+  await create("/dataset", bodyOf("dataset", owner.id, { "@id": USED, name: "Another table" }));
+});
+afterAll(() => server.stop());
+
+describe("private records", () => {
+  it("change nothing that others see, and are there for their owner", async () => {
+    const before = { anonymous: await everything(null), other: await everything(other!) };
+    const made = await create(
+      "/dataset?visibility=private",
+      bodyOf("dataset", owner!.id, {
+        "@id": HIDDEN,
+        name: "Zirconium table",
+        description: "Zirconium description",
+        keywords: ["zirconium"],
+        derivedFrom: [USED],
+      }),
+    );
+    expect(made.text).toContain(HIDDEN);
+    const run = await create(
+      "/computation?visibility=private",
+      bodyOf("computation", owner!.id, {
+        "@id": RUN,
+        name: "Zirconium run",
+        usedDataset: [OPEN],
+      }),
+    );
+    expect(run.status).toBe(200);
+    const form = new FormData();
+    const file = { "@id": "zirconium.csv", "@type": "File", name: "zirconium.csv" };
+    form.set(
+      "file",
+      new Blob([
+        new Uint8Array(
+          await zip({
+            "ro-crate-metadata.json": metadata([file], { "@id": CRATE, name: "Zirconium crate" }),
+            "zirconium.csv": "a,b\n1,2\n",
+          }),
+        ),
+      ]),
+      "crate.zip",
+    );
+    const uploaded = await server.request("POST", "/rocrate/upload?visibility=private", {
+      token: owner!.token,
+      body: form,
+    });
+    expect(uploaded.status).toBe(200);
+
+    expect(await everything(null)).toEqual(before.anonymous);
+    expect(await everything(other!)).toEqual(before.other);
+    const mine = (await everything(owner!)).join("\n");
+    expect(mine).toMatch(WORDS);
+  });
+
+  it("answer others as an identifier that nobody has", async () => {
+    const asked = (ark: string) => [
+      `/${ark}`,
+      `/dataset/${ark}`,
+      `/${ark}?format=turtle`,
+      `/${ark}?info`,
+      `/dataset/${ark}/history`,
+      `/dataset/${ark}?revision=1`,
+      `/publish/${ark}`,
+      `/dataset/download/${ark}`,
+      `/evidencegraph/query/${ark}`,
+      `/rocrate/summary/${ark}`,
+      `/rocrate/ai-ready-score/${ark}`,
+    ];
+    for (const reader of [null, other!])
+      for (const [index, path] of asked(HIDDEN).entries()) {
+        const [hidden, nothing] = [
+          await read(path, reader),
+          await read(asked(NOTHING)[index]!, reader),
+        ];
+        expect([path, hidden.status, hidden.text.replaceAll(HIDDEN, NOTHING)]).toEqual([
+          path,
+          nothing.status,
+          nothing.text,
+        ]);
+        expect(hidden.status).toBe(404);
+      }
+    for (const method of ["PUT", "DELETE", "PATCH"]) {
+      const to = (ark: string) =>
+        server.request(method, `/${ark}`, {
+          token: other!.token,
+          ...(method === "DELETE"
+            ? {}
+            : { json: method === "PUT" ? bodyOf("dataset", other!.id, { "@id": ark }) : {} }),
+        });
+      const [hidden, nothing] = [await to(HIDDEN), await to(NOTHING)];
+      expect([hidden.status, hidden.text.replaceAll(HIDDEN, NOTHING)]).toEqual([
+        nothing.status,
+        nothing.text,
+      ]);
+    }
+  });
+
+  it("have evidence for their owner, through private and open records alike", async () => {
+    const nodes = async (query: string, reader: Reader) => {
+      const { text } = await read(`/evidencegraph/query/${query}`, reader);
+      const graph = JSON.parse(text) as { "@graph": { "@id": string; name?: string }[] };
+      return graph["@graph"].map(({ "@id": id, name }) => `${id} ${name ?? ""}`).sort();
+    };
+    expect(await nodes(OPEN, owner!)).toEqual([
+      `${HIDDEN} Zirconium table`,
+      `${OPEN} An open table`,
+      `${USED} Another table`,
+    ]);
+    expect(await nodes(`${HIDDEN}?direction=both`, owner!)).toEqual([
+      `${HIDDEN} Zirconium table`,
+      `${OPEN} An open table`,
+      `${RUN} Zirconium run`,
+      `${USED} Another table`,
+    ]);
+    expect(await nodes(`${OPEN}?direction=downstream`, owner!)).toEqual([
+      `${OPEN} An open table`,
+      `${RUN} Zirconium run`,
+    ]);
+    expect(await nodes(OPEN, other!)).toEqual([`${OPEN} An open table`]);
+    expect(await nodes(RUN, owner!)).toEqual([
+      `${HIDDEN} Zirconium table`,
+      `${OPEN} An open table`,
+      `${RUN} Zirconium run`,
+      `${USED} Another table`,
+    ]);
+  });
+
+  it("are open once they are published, a crate with its members", async () => {
+    const published = await server.request("PUT", "/publish", {
+      token: owner!.token,
+      json: { "@id": CRATE, publicationStatus: "PUBLISHED" },
+    });
+    expect(published.status).toBe(200);
+    for (const ark of [CRATE, `${CRATE}/zirconium.csv`])
+      expect((await read(`/${ark}`, null)).status).toBe(200);
+    expect((await read("/search/basic?query=zirconium", null)).text).toContain(CRATE);
+    expect((await read(`/${HIDDEN}`, null)).status).toBe(404);
+  });
+
+  it("are refused for users, groups, organizations and projects", async () => {
+    const made = await create("/group?visibility=private", bodyOf("group", owner!.id));
+    expect([made.status, made.text]).toEqual([422, expect.stringContaining("visibility")]);
+    const unknown = await create("/dataset?visibility=secret", bodyOf("dataset", owner!.id));
+    expect(unknown.status).toBe(422);
+  });
+});

@@ -1,0 +1,324 @@
+import { describe, expect, test } from "vitest";
+import { arkKey, parseArk } from "../../../src/identifiers/ark.js";
+import type { FeedAnswer, RecordFilter, Viewer } from "../../../src/storage/records/port.js";
+import {
+  commitOf,
+  create,
+  linkTo,
+  OWNER,
+  remove,
+  replace,
+  type Setting,
+  type Sketch,
+  write,
+} from "./fixtures.js";
+
+const [BOB, CAT] = ["ark:99999/user-bob", "ark:99999/user-cat"] as const;
+const GROUP = "ark:99999/group-lab";
+const [OPEN, PRIVATE, GROUPS] = ["ark:99999/open", "ark:99999/private", "ark:99999/the-groups"];
+const CRATE = "ark:99999/crate";
+const as = (user: string): Viewer => ({ user: arkKey(user) });
+const NOBODY: Viewer = { user: null };
+/** Each viewer, and which of the two private records it sees. */
+const VIEWERS: [name: string, viewer: Viewer | undefined, seen: string[]][] = [
+  ["nobody", NOBODY, []],
+  ["another user", as(CAT), []],
+  ["the owner, who owns the group too", as(OWNER), [PRIVATE, GROUPS]],
+  ["a member of the owning group", as(BOB), [GROUPS]],
+  ["the service", undefined, [PRIVATE, GROUPS]],
+];
+const hidden = (ark: string, sketch: Sketch = {}, more: object = {}) =>
+  create(
+    ark,
+    { name: "zirconium secret", keywords: ["hush"], ...sketch },
+    { private: true, ...more },
+  );
+const LISTED = { order: { by: "created", descending: false }, limit: 100 } as const;
+
+export function visibilityConforms({ store, reopen }: Setting): void {
+  const world = async (): Promise<void> => {
+    await write(
+      store(),
+      ...[OWNER, BOB, CAT].map((user) => create(user, { kind: "user", name: user, owner: null })),
+      create(GROUP, { kind: "group", name: "Lab", links: [linkTo(BOB, "schema:member")] }),
+      create(OPEN, { name: "plain table" }),
+      create(CRATE, { kind: "rocrate", name: "crate" }),
+    );
+    await write(
+      store(),
+      hidden(PRIVATE, { links: [linkTo(OPEN)] }),
+      hidden(GROUPS, { owner: GROUP, links: [linkTo(OPEN), linkTo(PRIVATE)] }),
+    );
+  };
+  const arksOf = (records: readonly ({ ark: string } | undefined)[]) =>
+    records.flatMap((record) => record?.ark ?? []).filter((ark) => [PRIVATE, GROUPS].includes(ark));
+  const selected = async (filter: RecordFilter, viewer: Viewer | undefined) =>
+    arksOf((await store().select({ ...LISTED, filter, viewer })).items);
+
+  describe("a private record", () => {
+    test.each(VIEWERS)("is there, or is not, for %s", async (_, viewer, seen) => {
+      await world();
+      for (const ark of [PRIVATE, GROUPS]) {
+        const found = await store().find(parseArk(ark)!, viewer);
+        expect(found !== undefined).toBe(seen.includes(ark));
+      }
+      expect(arksOf(await store().findMany([PRIVATE, GROUPS, OPEN], viewer))).toEqual(seen);
+      expect(
+        arksOf(await store().holders([PRIVATE, GROUPS].map(arkKey), viewer)).toSorted(),
+      ).toEqual(seen.toSorted());
+      expect(arksOf(await store().findMany([PRIVATE], viewer))).toEqual(
+        seen.includes(PRIVATE) ? [PRIVATE] : [],
+      );
+      for (const order of ["created", "-created", "name"] as const)
+        expect(
+          arksOf(
+            (await store().list({ kind: "dataset", order, limit: 100, viewer })).items,
+          ).toSorted(),
+        ).toEqual(seen.toSorted());
+      expect(await store().count({ kind: "dataset", viewer })).toBe(1 + seen.length);
+      expect(await store().count({ viewer })).toBe(6 + seen.length);
+      expect(await store().count({ ownerKey: arkKey(OWNER), viewer })).toBe(
+        3 + seen.filter((ark) => ark === PRIVATE).length,
+      );
+      for (const filter of [{}, { kinds: ["dataset"] }, { nameContains: "secret" }] as const) {
+        expect(await selected(filter, viewer)).toEqual(seen);
+        expect(await store().countSelected({ filter, viewer })).toBe(
+          (await store().select({ ...LISTED, filter, viewer })).items.length,
+        );
+      }
+      const { groups } = await store().statistics({ filter: {}, by: ["kind"], limit: 100, viewer });
+      expect(groups.find(({ values }) => values[0] === "dataset")?.records).toBe(1 + seen.length);
+      const { items, positions } = await store().select({
+        ...LISTED,
+        filter: { kinds: ["dataset"] },
+        limit: 1,
+        viewer,
+      });
+      const rest = await store().select({
+        ...LISTED,
+        filter: { kinds: ["dataset"] },
+        after: positions[0]!,
+        viewer,
+      });
+      expect([...items, ...rest.items].map(({ ark }) => ark)).toEqual([OPEN, ...seen]);
+    });
+
+    test.each(VIEWERS)(
+      "states links that are there, or are not, for %s",
+      async (_, viewer, seen) => {
+        await world();
+        for (const backward of [false, true]) {
+          const [page] = await store().linksTo([arkKey(OPEN)], { limit: 10, backward, viewer });
+          expect(page!.items.map(({ source }) => source)).toEqual(seen);
+        }
+        const [count] = await store().countLinks({
+          arks: [OPEN],
+          from: {},
+          to: { distinct: true },
+          viewer,
+        });
+        expect(count).toBe(seen.length);
+        const relation = { out: ["evi:usedDataset"], in: ["evi:usedDataset"] };
+        const byName = await store().select({
+          ...LISTED,
+          filter: { related: { ...relation, filter: { nameContains: "zirconium" } } },
+          viewer,
+        });
+        expect(byName.items.map(({ ark }) => ark).includes(OPEN)).toBe(seen.length > 0);
+        const linked = await store().select({
+          ...LISTED,
+          filter: { linked: { key: arkKey(PRIVATE), ...relation } },
+          viewer,
+        });
+        expect(linked.items.map(({ ark }) => ark).includes(OPEN)).toBe(seen.includes(PRIVATE));
+      },
+    );
+
+    test("is found by no word, no correction and no facet, and by its identifier for those who see it", async () => {
+      await world();
+      const search = (text: string, viewer: Viewer | undefined, more: object = {}) =>
+        store().search({ text, match: "all", offset: 0, limit: 10, viewer, ...more });
+      for (const [, viewer, seen] of VIEWERS) {
+        for (const text of ["zirconium", "zirconum", "hush", "plain zirconium"]) {
+          const page = await search(text, viewer, { facets: { by: ["keyword"], limit: 10 } });
+          expect(JSON.stringify(page)).not.toMatch(/secret|hush|private|"zirconium"/);
+          expect(await search(text, viewer, { match: "related" })).toMatchObject({
+            hits: text.startsWith("plain") ? [{ ark: OPEN }] : [],
+          });
+        }
+        const page = await search(arkKey(PRIVATE), viewer, { match: "identifier" });
+        expect(page).toMatchObject({ total: seen.includes(PRIVATE) ? 1 : 0 });
+        expect(page.hits.length).toBe(page.total);
+        expect(await selected({ text: "zirconium" }, viewer)).toEqual([]);
+        expect(await selected({ keywords: ["hush"] }, viewer)).toEqual([]);
+        expect(await store().count({ keyword: "hush", viewer })).toBe(0);
+      }
+    });
+
+    test("changes no state that others see: newest link, feed, texts to embed", async () => {
+      await world();
+      const [open] = await store().findMany([OPEN]);
+      expect(open!.newestBacklink).toBe(0);
+      await write(
+        store(),
+        replace(PRIVATE, 1, { name: "other", links: [linkTo(OPEN), linkTo(CRATE)] }),
+      );
+      await write(store(), hidden("ark:99999/early", { links: [linkTo("ark:99999/later")] }));
+      await write(store(), create("ark:99999/later"));
+      const [later, crate] = await store().findMany(["ark:99999/later", CRATE]);
+      expect([later!.newestBacklink, crate!.newestBacklink]).toEqual([0, 0]);
+      await write(store(), hidden("ark:99999/late", { links: [linkTo(PRIVATE)] }));
+      await write(store(), hidden("ark:99999/end", { links: [linkTo("ark:99999/wanted")] }));
+      const { sequence } = await write(store(), hidden("ark:99999/wanted"));
+      const [target, wanted] = await store().findMany([PRIVATE, "ark:99999/wanted"]);
+      expect(target!.newestBacklink).toBe(sequence - 2);
+      expect(wanted!.newestBacklink).toBe(sequence - 1);
+      const port = store().openFeed();
+      const ask = (request: object) =>
+        new Promise<FeedAnswer>((resolve) => {
+          port.once("message", resolve);
+          port.postMessage({ id: 1, ...request });
+        });
+      const all = await ask({ all: { after: 0, limit: 100 } });
+      expect(all).toMatchObject({ total: 7 });
+      expect(JSON.stringify(all)).not.toMatch(/private|groups|early/);
+      const since = await ask({ since: { sequence: 0, limit: 100 } });
+      expect(since.graphs.find(({ ark }) => ark === PRIVATE)).toEqual({
+        ark: PRIVATE,
+        nquads: null,
+      });
+      port.close();
+      const { texts } = await store().changedTexts("model", "", 100);
+      expect(texts.filter(({ ark }) => ark === PRIVATE)).toEqual(
+        texts.filter(({ ark }) => ark === PRIVATE).map((text) => ({ ...text, text: null })),
+      );
+      expect(texts.find(({ ark }) => ark === OPEN)!.text).not.toBeNull();
+      const { changes } = await store().changes({ sequence: 0, record: 0 }, 100);
+      expect(changes.filter((change) => change.private).map(({ ark }) => ark)).toContain(PRIVATE);
+      expect(changes.find(({ ark }) => ark === OPEN)!.private).toBe(false);
+    });
+
+    test("is open for ever once it was published, with its links, words and counts", async () => {
+      await world();
+      const publish = (status: "PUBLISHED" | "DRAFT" | "ARCHIVED") =>
+        write(store(), { op: "publish", ark: PRIVATE, status, embargoedUntil: null });
+      await publish("ARCHIVED");
+      await publish("DRAFT");
+      expect(await store().findMany([PRIVATE], NOBODY)).toEqual([undefined]);
+      const { sequence } = await publish("PUBLISHED");
+      await publish("DRAFT");
+      await reopen();
+      expect((await store().findMany([PRIVATE], NOBODY))[0]).toMatchObject({
+        private: false,
+        publicationStatus: "DRAFT",
+      });
+      expect(await store().count({ kind: "dataset", viewer: NOBODY })).toBe(2);
+      expect(await store().count({ kind: "dataset" })).toBe(3);
+      const found = await store().search({ text: "zirconium", match: "all", offset: 0, limit: 10 });
+      expect(found.hits.map(({ ark }) => ark)).toEqual([PRIVATE]);
+      expect(await selected({ keywords: ["hush"] }, NOBODY)).toEqual([PRIVATE]);
+      expect((await store().findMany([OPEN]))[0]!.newestBacklink).toBe(sequence);
+      const [page] = await store().linksTo([arkKey(OPEN)], { limit: 10, viewer: NOBODY });
+      expect(page!.items.map(({ source }) => source)).toEqual([PRIVATE]);
+      await write(store(), replace(PRIVATE, 5, { name: "argon now" }));
+      const words = async (text: string) =>
+        (await store().search({ text, match: "all", offset: 0, limit: 10 })).total;
+      expect([await words("zirconium"), await words("argon")]).toEqual([0, 1]);
+    });
+
+    test("that is replaced and published by one commit is found by its new words alone", async () => {
+      await world();
+      await write(store(), replace(PRIVATE, 1, { name: "argon", keywords: ["noble"] }), {
+        op: "publish",
+        ark: PRIVATE,
+        status: "PUBLISHED",
+        embargoedUntil: null,
+      });
+      const words = async (text: string) =>
+        (await store().search({ text, match: "all", offset: 0, limit: 10 })).total;
+      expect([await words("zirconium"), await words("argon")]).toEqual([0, 1]);
+      expect(await selected({ keywords: ["noble"] }, NOBODY)).toEqual([PRIVATE]);
+      expect(await store().count({ keyword: "hush" })).toBe(0);
+    });
+
+    test("leaves a tombstone that is private too, and may be restored", async () => {
+      await world();
+      const total = await store().count({ viewer: NOBODY });
+      await write(store(), remove(PRIVATE, 1));
+      expect(await store().findMany([PRIVATE], NOBODY)).toEqual([undefined]);
+      expect((await store().findMany([PRIVATE], as(OWNER)))[0]).toMatchObject({ private: true });
+      const deleted = { filter: { deleted: {} } };
+      expect(await selected(deleted.filter, NOBODY)).toEqual([]);
+      expect(await selected(deleted.filter, as(OWNER))).toEqual([PRIVATE]);
+      await write(store(), replace(PRIVATE, 2, { name: "again" }, { revive: true }));
+      expect(await store().findMany([PRIVATE], NOBODY)).toEqual([undefined]);
+      expect(await store().count({ viewer: NOBODY })).toBe(total);
+      expect(await store().count({ viewer: as(OWNER) })).toBe(total + 2);
+    });
+
+    test("is no member of an open crate, nor its file, nor the target of its links, for others", async () => {
+      await world();
+      const member = `${CRATE}/secret`;
+      const file = { sha256: "a".repeat(64), size: 3, mediaType: "text/csv", name: "a.csv" };
+      await write(
+        store(),
+        hidden(member, {}, { crate: CRATE, objects: [{ ...file, role: "content" }] }),
+        replace(CRATE, 1, { kind: "rocrate", links: [linkTo(member)] }),
+      );
+      const before = await store().stateOfCrate(CRATE);
+      await write(store(), replace(member, 1, { name: "new" }));
+      expect(await store().stateOfCrate(CRATE)).toBe(before);
+      await store().commit(commitOf([], { uses: { crate: CRATE, arks: [GROUPS] } }));
+      for (const [viewer, sees] of [
+        [NOBODY, false],
+        [as(CAT), false],
+        [as(OWNER), true],
+        [undefined, true],
+      ] as const) {
+        const files = await store().filesOf(CRATE, { limit: 10, viewer });
+        expect(files.items.length).toBe(sees ? 1 : 0);
+        expect(await store().usesOf(CRATE, viewer)).toEqual(sees ? [GROUPS] : []);
+        const { items } = await store().danglingLinks(CRATE, { limit: 10, viewer });
+        expect(items.map(({ source, target, deleted }) => [source, target, deleted])).toEqual(
+          sees ? [] : [[CRATE, member, false]],
+        );
+        expect(await store().count({ crate: CRATE, viewer })).toBe(sees ? 1 : 0);
+        const described = await store().select({
+          ...LISTED,
+          filter: { describedBy: CRATE },
+          viewer,
+        });
+        expect(described.items.length).toBe(sees ? 2 : 0);
+      }
+      const { items } = await store().closedMembers(CRATE, { limit: 10 });
+      expect(items).toMatchObject([{ ark: member, private: true }]);
+    });
+
+    test("that is a crate does not show by the records that it describes", async () => {
+      await world();
+      const secret = "ark:99999/secret-crate";
+      await write(store(), hidden(secret, { kind: "rocrate", links: [linkTo(OPEN)] }));
+      await store().commit(commitOf([], { uses: { crate: secret, arks: [OPEN] } }));
+      const described = async (viewer: Viewer) =>
+        (await store().select({ ...LISTED, filter: { describedBy: secret }, viewer })).items.length;
+      expect([await described(NOBODY), await described(as(OWNER))]).toEqual([0, 1]);
+    });
+
+    test("does not make an identifier ambiguous for others", async () => {
+      await world();
+      const twins = ["ark:99999/ab", "ark:99999/a-b"] as const;
+      await write(
+        store(),
+        create(twins[0], {}, { mayShareKey: true }),
+        hidden(twins[1], {}, { mayShareKey: true }),
+      );
+      const asked = parseArk("ark:99999/-ab")!;
+      expect(await store().find(asked, NOBODY)).toMatchObject({ record: { ark: twins[0] } });
+      expect(await store().find(asked, as(OWNER))).toMatchObject({
+        ambiguous: twins.toSorted(),
+      });
+      const found = await store().findMany(["ark:99999/-ab", OPEN], NOBODY);
+      expect(found.map((record) => record?.ark)).toEqual([twins[0], OPEN]);
+    });
+  });
+}
