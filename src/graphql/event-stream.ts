@@ -102,7 +102,7 @@ export class EventStream {
       ended();
       this.end();
     });
-    keepUnstored(res);
+    correctHeaders(res);
     await this.#handle(req, res, "text/event-stream");
   }
 
@@ -205,11 +205,16 @@ function endResults(results: Operation["results"]): void {
   if (results && "return" in results) void results.return(undefined);
 }
 
-/** The library lets caches store a stream (`no-cache`): its results are for one user. */
-function keepUnstored(res: Response): void {
+/**
+ * The library lets caches store a stream (`no-cache`), although its results are for one user, and
+ * holds the connection open (`keep-alive`), although the client may have asked to close it.
+ */
+function correctHeaders(res: Response): void {
   const writeHead = res.writeHead.bind(res) as (...sent: unknown[]) => Response;
-  res.writeHead = (status: number, text: unknown, headers?: unknown) =>
-    writeHead(status, text, { ...(headers as object), "cache-control": "no-store" });
+  res.writeHead = (status: number, text: unknown, headers?: { connection?: string }) => {
+    const { connection: _, ...others } = headers ?? {};
+    return writeHead(status, text, { ...others, "cache-control": "no-store" });
+  };
 }
 
 async function* once(result: ExecutionResult): AsyncGenerator<StreamedResult> {
