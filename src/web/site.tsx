@@ -34,6 +34,7 @@ import { evidenceRoutes } from "./pages/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { helpRoutes, textRoutes } from "./pages/help.js";
 import { homeRoutes } from "./pages/home.js";
+import { personRoutes } from "./pages/person.js";
 import { groupsRoute } from "./pages/my/groups.js";
 import { overviewRoute } from "./pages/my/overview.js";
 import { profileRoute } from "./pages/my/profile.js";
@@ -58,6 +59,7 @@ const ROUTES: readonly Route[] = [
   ...filesRoutes,
   ...previewRoutes,
   ...relatedRoutes,
+  ...personRoutes,
   ...referenceRoutes,
   overviewRoute,
   ...recordRoutes,
