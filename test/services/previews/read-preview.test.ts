@@ -275,7 +275,9 @@ describe("the preview of other files", () => {
   it("names a picture of a notebook that is large or no PNG or JPEG", async () => {
     const outputOf = async (data: object): Promise<string[]> => {
       const notebook = { cells: [{ cell_type: "code", source: "", outputs: [{ data }] }] };
-      const made = await preview<NotebookPreview>("a.ipynb", JSON.stringify(notebook));
+      const text = JSON.stringify(notebook);
+      const bytes = Buffer.from(text);
+      const made = await preview<NotebookPreview>("a.ipynb", text, { bytes });
       return made.cells[0]!.outputs;
     };
     expect(await outputOf({ "image/svg+xml": "<svg onload='x'/>" })).toEqual(["[image/svg+xml]"]);
