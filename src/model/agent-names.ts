@@ -403,7 +403,9 @@ function looksLikeOrganization(name: string): boolean {
  */
 export function nameOf(name: string, stated: "person" | "organization" | null): AgentName {
   if (stated === "organization") return { name, kind: "organization" };
-  if (looksLikeOrganization(name)) return { name, kind: "organization" };
+  // `Adam Hospital`, stated as a person.
+  const isNamed = stated === "person" && /^\S+ \S+$/.test(name) && isGivenName(firstWord(name));
+  if (!isNamed && looksLikeOrganization(name)) return { name, kind: "organization" };
   const whole: AgentName = { name, kind: stated };
   if (name.length > MAX_NAME_CHARS || /\d|[@#/\\:;!?%*=+[\]{}<>|"“”„()&]/.test(name)) return whole;
   if (/\bet\s+al\b/i.test(name)) return whole;

@@ -21,6 +21,15 @@ export function withQuery(
   return text === "" ? path : `${path}?${text}`;
 }
 
+/** The ORCID that a text states, alone or as an address: `0000-0002-1825-0097`. */
+export const orcidIn = (text: string | null): string | null =>
+  /^(?:https?:\/\/orcid\.org\/|orcid:)?(\d{4}-\d{4}-\d{4}-\d{3}[\dX])\/?$/i
+    .exec(text?.trim() ?? "")?.[1]
+    ?.toUpperCase() ?? null;
+
+/** The page of a person: one for each ORCID. */
+export const personPath = (orcid: string): string => `/person/${orcid}`;
+
 /** The link of a page to the feed of what it lists. */
 export const feedLink = (
   parameters: Parameters<typeof withQuery>[1],

@@ -4,21 +4,23 @@ import { plainText } from "../model/texts.js";
 import { Outside, When } from "./components.js";
 import { kindOf } from "./format.js";
 import { nameText } from "../model/labels.js";
-import { recordPath } from "./paths.js";
-import { dateText, kindText, licenceText, shortened } from "./words.js";
+import { orcidIn, personPath, recordPath } from "./paths.js";
+import { agentOf, dateText, licenceText, recordText, shortened } from "./words.js";
 
 /** What is known of a record that a page names. */
 export interface Named {
   id: string;
   name?: string | null;
   kind?: string | null;
+  /** Types that it states. */
+  types?: readonly string[];
 }
 
 /** A link to a record, by its name where one is known. */
 export function RecordLink({ record, glyph = false }: { record: Named; glyph?: boolean }) {
   return (
     <a href={recordPath(record.id)} title={record.name ? undefined : record.id}>
-      {glyph && <KindGlyph kind={record.kind ?? null} />}
+      {glyph && <KindGlyph kind={record.kind ?? null} types={record.types} />}
       <bdi>{shortened(nameText(record), record.name ? 200 : 80)}</bdi>
     </a>
   );
@@ -45,9 +47,15 @@ const SHAPES: Readonly<Record<string, string>> = {
   entity: "M8 2a6 6 0 1 1 0 12A6 6 0 0 1 8 2zM8 6v4",
 };
 
+interface KindProps {
+  kind: string | null;
+  types?: readonly string[] | undefined;
+}
+
 /** Shape and colour of a kind; the name stands beside it or is read aloud. */
-export function KindGlyph({ kind }: { kind: string | null }) {
-  const name = kind === null ? "entity" : kindOf(kind);
+export function KindGlyph({ kind, types = [] }: KindProps) {
+  const agent = kind === "ENTITY" ? agentOf(types) : null;
+  const name = agent === "person" ? "user" : (agent ?? (kind === null ? "entity" : kindOf(kind)));
   return (
     <svg class={`glyph k-${name}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
       <path d={SHAPES[name] ?? SHAPES["entity"]!} />
@@ -56,11 +64,11 @@ export function KindGlyph({ kind }: { kind: string | null }) {
 }
 
 /** Kind of a record, by shape, colour and word. */
-export function KindLabel({ kind }: { kind: string | null }) {
+export function KindLabel({ kind, types }: KindProps) {
   return (
     <span class="kind">
-      <KindGlyph kind={kind} />
-      {kindText(kind)}
+      <KindGlyph kind={kind} types={types} />
+      {recordText(kind, types)}
     </span>
   );
 }
@@ -95,17 +103,19 @@ export function Licence({ licence, known }: { licence: string; known?: Named | u
   return <Outside href={licence.trim()}>{shortened(text, 120)}</Outside>;
 }
 
-const ORCID = /^https?:\/\/orcid\.org\/(\d{4}-\d{4}-\d{4}-\d{3}[\dX])$/;
-
-/** A person or organization by name; an ORCID stands behind the name. */
+/** A person or organization by name; behind a person's the ORCID, which has a page of their works. */
 export function Agent({ agent }: { agent: { id: string | null; name: string | null } }) {
   const { id, name } = agent;
   if (id === null) return <bdi>{name}</bdi>;
-  const orcid = ORCID.exec(id)?.[1];
-  if (orcid !== undefined)
+  const orcid = orcidIn(id);
+  if (orcid !== null)
     return (
       <span class="agent">
-        {name && <bdi>{name}</bdi>}{" "}
+        {name && (
+          <a href={personPath(orcid)}>
+            <bdi>{name}</bdi>
+          </a>
+        )}{" "}
         <a class="orcid" href={id} rel="nofollow noopener" title={`ORCID ${orcid}`}>
           {name ? "ORCID" : `ORCID ${orcid}`}
         </a>
@@ -142,7 +152,7 @@ export function RecordCard({ record, level = 3, children }: CardProps) {
         <RecordLink record={record} glyph />
       </Heading>
       <p class="meta">
-        {kindText(record.kind ?? null)}
+        {recordText(record.kind ?? null, record.types)}
         {record.owner && (
           <>
             {" owned by "}

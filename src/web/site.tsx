@@ -35,6 +35,7 @@ import { evidenceRoutes } from "./pages/evidence/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { helpRoutes, textRoutes } from "./pages/help.js";
 import { homeRoutes } from "./pages/home.js";
+import { personRoutes } from "./pages/person.js";
 import { groupsRoute } from "./pages/my/groups.js";
 import { overviewRoute } from "./pages/my/overview.js";
 import { profileRoute } from "./pages/my/profile.js";
@@ -61,6 +62,7 @@ const ROUTES: readonly Route[] = [
   ...filesRoutes,
   ...previewRoutes,
   ...relatedRoutes,
+  ...personRoutes,
   ...referenceRoutes,
   overviewRoute,
   ...recordRoutes,

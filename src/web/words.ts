@@ -77,7 +77,7 @@ export function licenceText(stated: string): string {
   return /^https?:/i.test(licence) ? licence : spdxName(licence);
 }
 
-const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+export const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
 const LABELS: Readonly<Record<string, readonly [one: string, many: string]>> = {
   datadownload: ["File", "Files"],
@@ -96,6 +96,21 @@ export function kindText(kind: string | null, many = false): string {
   if (known) return known[many ? 1 : 0];
   const type = capitalized(name);
   return many ? `${type}s` : type;
+}
+
+const PERSON = /(?:^|[/#:])(?:Person|Patient|IndividualPhysician)$/;
+const ORGANIZATION = /(?:Organization|Consortium|Corporation|FundingScheme|Project|Institution)$/;
+
+/** Whether an entity of a crate is a person or an organization, by its types. */
+export function agentOf(types: readonly string[]): "person" | "organization" | null {
+  if (types.some((type) => PERSON.test(type))) return "person";
+  return types.some((type) => ORGANIZATION.test(type)) ? "organization" : null;
+}
+
+/** What a record is: its kind; of what only crates describe the type that they state. */
+export function recordText(kind: string | null, types: readonly string[] = []): string {
+  const [type] = types;
+  return kind === "ENTITY" && type !== undefined ? shortened(labelOf(type), 60) : kindText(kind);
 }
 
 /** The text, cut before `most` characters at a space where that is near. */

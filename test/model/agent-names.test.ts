@@ -351,6 +351,7 @@ describe("an object that describes an agent", () => {
     [{ "@type": "Person" }, undefined],
     [{ "@type": "Person", name: "Plato" }, "P Plato"],
     [{ "@type": "Person", name: "Peter School" }, "P School | Peter"],
+    [{ "@type": "Person", name: "Adam Hospital" }, "P Hospital | Adam"],
     // What the name says is certain, although the type says something else.
     [{ "@type": "Person", name: "LHCb Collaboration" }, "O LHCb Collaboration"],
     [{ "@type": "Organization", name: "Ada Lovelace" }, "O Ada Lovelace"],

@@ -307,6 +307,8 @@ function webpSize(bytes: Buffer): [number, number] | undefined {
 
 /** Characters of one cell or output. */
 const NOTEBOOK_CELL = 20_000;
+/** Characters of one picture among the outputs, and of all of a notebook. */
+const [MAX_PICTURE, MAX_PICTURES] = [1_500_000, 6_000_000];
 const OUTPUTS = 20;
 /** Deepest JSON that is indented: each of its lines has as many indents as it is deep. */
 const INDENTED_DEPTH = 50;
@@ -335,11 +337,13 @@ function notebookOf(json: unknown, limits: PreviewLimits): NotebookPreview | und
     .flatMap(({ name, language: stated }) => [stated, name])
     .find((name) => typeof name === "string");
   let room = limits.text;
+  const pictures = { left: MAX_PICTURES };
   const shown: NotebookCell[] = [];
   for (const cell of cells.filter(isObject)) {
     if (shown.length === limits.rows || room <= 0) break;
-    const made = cellOf(cell);
-    room -= made.text.length + made.outputs.reduce((sum, { length }) => sum + length, 0);
+    const made = cellOf(cell, pictures);
+    const texts = made.outputs.filter((output) => !output.startsWith(PICTURE));
+    room -= made.text.length + texts.reduce((sum, { length }) => sum + length, 0);
     shown.push(made);
   }
   return {
@@ -350,14 +354,33 @@ function notebookOf(json: unknown, limits: PreviewLimits): NotebookPreview | und
   };
 }
 
-function cellOf(cell: Json): NotebookCell {
+function cellOf(cell: Json, pictures: { left: number }): NotebookCell {
   const type = cell["cell_type"];
   const outputs = Array.isArray(cell["outputs"]) ? (cell["outputs"] as unknown[]) : [];
   return {
     kind: type === "code" || type === "markdown" ? type : "raw",
     text: shortened(textOf(cell["source"] ?? cell["input"]), NOTEBOOK_CELL),
-    outputs: outputs.filter(isObject).slice(0, OUTPUTS).map(outputOf),
+    outputs: outputs
+      .filter(isObject)
+      .slice(0, OUTPUTS)
+      .flatMap((output) => outputsOf(output, pictures)),
   };
+}
+
+const PICTURE = "data:image/";
+
+/** An output as text, and its picture as an address: PNG and JPEG hold nothing that runs. */
+function outputsOf(output: Json, pictures: { left: number }): string[] {
+  const data = isObject(output["data"]) ? output["data"] : output;
+  const type = ["image/png", "image/jpeg"].find((each) => Object.hasOwn(data, each));
+  const bytes = type === undefined ? "" : textOf(data[type]).replace(/\s/g, "");
+  const fits = bytes.length <= Math.min(MAX_PICTURE, pictures.left);
+  if (type === undefined || !fits || !/^[A-Za-z0-9+/]+={0,2}$/.test(bytes))
+    return [outputOf(output)];
+  pictures.left -= bytes.length;
+  const { [type]: _picture, ...rest } = data;
+  const text = outputOf({ ...output, data: rest });
+  return [...(text === "" ? [] : [text]), `data:${type};base64,${bytes}`];
 }
 
 /** Text as it is; of anything else what it is: HTML and images of a notebook may hold scripts. */

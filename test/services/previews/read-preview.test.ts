@@ -261,11 +261,31 @@ describe("the preview of other files", () => {
       language: "python",
       cells: [
         { kind: "markdown", text: "# Title\ntext", outputs: [] },
-        { kind: "code", text: "1+1", outputs: ["out\n", "2\n[image/png]", "ValueError: no"] },
+        {
+          kind: "code",
+          text: "1+1",
+          outputs: ["out\n", "2", "data:image/png;base64,AAAA", "ValueError: no"],
+        },
       ],
       truncated: true,
     });
     expect(await preview("a.ipynb", '{"cells": 1}')).toMatchObject({ form: "text" });
+  });
+
+  it("names a picture of a notebook that is large or no PNG or JPEG", async () => {
+    const outputOf = async (data: object): Promise<string[]> => {
+      const notebook = { cells: [{ cell_type: "code", source: "", outputs: [{ data }] }] };
+      const text = JSON.stringify(notebook);
+      const bytes = Buffer.from(text);
+      const made = await preview<NotebookPreview>("a.ipynb", text, { bytes });
+      return made.cells[0]!.outputs;
+    };
+    expect(await outputOf({ "image/svg+xml": "<svg onload='x'/>" })).toEqual(["[image/svg+xml]"]);
+    expect(await outputOf({ "image/png": '"><script>' })).toEqual(["[image/png]"]);
+    expect(await outputOf({ "image/png": "A".repeat(2_000_000) })).toEqual(["[image/png]"]);
+    expect(await outputOf({ "image/jpeg": ["AA\n", "AA\n"] })).toEqual([
+      "data:image/jpeg;base64,AAAA",
+    ]);
   });
 
   it("exists for any bytes under any name, within its limits", async () => {

@@ -74,7 +74,10 @@ class ImagePreview {
 class NotebookCellType implements NotebookCell {
   @Field(() => String, { description: "code, markdown or raw." }) kind!: NotebookCell["kind"];
   @Field({ description: "Its source." }) text!: string;
-  @Field(() => [String], { description: "Its stored outputs as text." }) outputs!: string[];
+  @Field(() => [String], {
+    description: "Its stored outputs as text; a PNG or JPEG as a data URL.",
+  })
+  outputs!: string[];
 }
 
 @ObjectType({

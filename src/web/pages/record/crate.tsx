@@ -9,7 +9,15 @@ import {
 } from "../../documents.js";
 import { nameText } from "../../../model/labels.js";
 import { kindOf } from "../../format.js";
-import { counted, countText, kindText, labelOf, shortened } from "../../words.js";
+import {
+  agentOf,
+  capitalized,
+  counted,
+  countText,
+  kindText,
+  labelOf,
+  shortened,
+} from "../../words.js";
 import { ownValue } from "../../../own.js";
 import type { Page, PageRequest, Route } from "../../page.js";
 import { pathOf, recordPath, withQuery } from "../../paths.js";
@@ -21,13 +29,17 @@ interface ContentsProps {
   id: string;
   counts: readonly { kind: string; count: number }[];
   contents: Contents;
+  entities: RecordPageQuery["entities"];
 }
 
-/** What a crate consists of: how many of each kind, and the first by name. */
-export function Contents({ id, counts, contents }: ContentsProps) {
+/** What a crate consists of: how many of each kind, the first by name, and who and what is named. */
+export function Contents({ id, counts, contents, entities }: ContentsProps) {
   const total = counts.reduce((sum, { count }) => sum + count, 0);
+  const groups = groupsOf(entities);
+  const grouped = new Set(groups.flatMap(({ records }) => records.map((record) => record.id)));
   const members = contents.nodes.filter(
-    (member) => member.id !== id && !member.id.endsWith("/ro-crate-metadata.json"),
+    (member) =>
+      member.id !== id && !member.id.endsWith("/ro-crate-metadata.json") && !grouped.has(member.id),
   );
   return (
     <Section id="contents" title="Contents" count={countText(total)}>
@@ -37,11 +49,7 @@ export function Contents({ id, counts, contents }: ContentsProps) {
         <>
           <ul class="numbers">
             {counts.map(({ kind, count }) => (
-              <li>
-                <a href={contentsPath(id, kind)}>
-                  <strong>{countText(count)}</strong> {kindText(kind, count !== 1).toLowerCase()}
-                </a>
-              </li>
+              <Count crate={id} kind={kind} count={count} groups={groups} entities={entities} />
             ))}
           </ul>
           <ul class="records members">
@@ -51,6 +59,18 @@ export function Contents({ id, counts, contents }: ContentsProps) {
               </li>
             ))}
           </ul>
+          {groups.map(({ anchor, many, records }) => (
+            <div class="relation" id={anchor}>
+              <h3>{capitalized(many)}</h3>
+              <Records records={records.slice(0, MAX_NAMED)} />
+              {records.length > MAX_NAMED && (
+                <details class="more">
+                  <summary>{countText(records.length - MAX_NAMED)} more</summary>
+                  <Records records={records.slice(MAX_NAMED)} />
+                </details>
+              )}
+            </div>
+          ))}
           {contents.pageInfo.hasNextPage && (
             <p>
               <a href={contentsPath(id)}>All {countText(total)}</a>
@@ -61,6 +81,100 @@ export function Contents({ id, counts, contents }: ContentsProps) {
     </Section>
   );
 }
+
+/** People, organizations and licences that are shown at once. */
+const MAX_NAMED = 12;
+
+const Records = ({ records }: { records: readonly EntityNode[] }) => (
+  <ul class="records">
+    {records.map((record) => (
+      <li>
+        <RecordLink record={record} glyph />
+      </li>
+    ))}
+  </ul>
+);
+
+type EntityNode = NonNullable<RecordPageQuery["entities"]>["nodes"][number];
+
+/** Entities that have a name of their own among the contents; the first that fits. */
+const GROUPS: readonly {
+  one: string;
+  many: string;
+  /** Where the list is on the page. */
+  anchor: string;
+  has(entity: EntityNode): boolean;
+}[] = [
+  {
+    one: "person",
+    many: "people",
+    anchor: "people",
+    has: ({ types }) => agentOf(types) === "person",
+  },
+  {
+    one: "organization",
+    many: "organizations",
+    anchor: "organizations",
+    has: ({ types }) => agentOf(types) === "organization",
+  },
+  {
+    one: "licence",
+    many: "licences",
+    anchor: "licences",
+    has: ({ links }) => links.nodes.some(({ predicate }) => predicate === "schema:license"),
+  },
+];
+
+type Group = Omit<(typeof GROUPS)[number], "has"> & { records: EntityNode[] };
+
+function groupsOf(entities: RecordPageQuery["entities"]): Group[] {
+  const groups = GROUPS.map((group) => ({ ...group, records: [] as EntityNode[] }));
+  for (const entity of entities?.nodes ?? [])
+    groups.find(({ has }) => has(entity))?.records.push(entity);
+  return groups.filter(({ records }) => records.length > 0);
+}
+
+interface CountProps extends Pick<ContentsProps, "entities"> {
+  crate: string;
+  kind: string;
+  count: number;
+  groups: readonly Group[];
+}
+
+/** How many there are of a kind; of entities those of each group, where all of them were read. */
+function Count({ crate, kind, count, groups, entities }: CountProps) {
+  const path = contentsPath(crate, kind);
+  if (kind !== "ENTITY")
+    return <Amount path={path} count={count} one={kindText(kind)} many={kindText(kind, true)} />;
+  if (entities?.pageInfo.hasNextPage && groups.length > 0) {
+    const many = [...groups.map((group) => group.many), "other objects"].join(", ");
+    return <Amount path={path} count={count} one={many} many={many} />;
+  }
+  const rest = groups.reduce((left, { records }) => left - records.length, count);
+  return (
+    <>
+      {groups.map(({ one, many, anchor, records }) => (
+        <Amount path={`#${anchor}`} count={records.length} one={one} many={many} />
+      ))}
+      {rest > 0 && <Amount path={path} count={rest} one="other object" many="other objects" />}
+    </>
+  );
+}
+
+interface AmountProps {
+  path: string;
+  count: number;
+  one: string;
+  many: string;
+}
+
+const Amount = ({ path, count, one, many }: AmountProps) => (
+  <li>
+    <a href={path}>
+      <strong>{countText(count)}</strong> {(count === 1 ? one : many).toLowerCase()}
+    </a>
+  </li>
+);
 
 type Section = CratePartsFragment["datasheet"][number];
 

@@ -8,8 +8,10 @@ import {
   FolderPageDocument,
   PreviewPageDocument,
   type PreviewPartsFragment,
+  type RecordPageQuery,
 } from "../../documents.js";
 import { nameText } from "../../../model/labels.js";
+import { Markdown } from "../../markdown.js";
 import { counted, shortened, sizeText } from "../../words.js";
 import type { Page, PageRequest, Route } from "../../page.js";
 import { pathOf, recordPath, withQuery } from "../../paths.js";
@@ -245,6 +247,39 @@ export function FolderSection({ crate, folder }: FolderSectionProps) {
   );
 }
 
+/** Pictures of a gallery, and the largest that is fetched for it. */
+const [MAX_PICTURES, MAX_PICTURE_BYTES] = [12, 5_000_000];
+
+interface GalleryProps {
+  pictures: RecordPageQuery["pictures"];
+}
+
+/** The pictures of a crate that the reader may see. */
+export function Gallery({ pictures }: GalleryProps) {
+  const shown = (pictures?.nodes ?? []).flatMap((picture) => {
+    const content = "content" in picture ? (picture.content as Stored) : undefined;
+    const isShown =
+      content?.state === "STORED" && content.readable && (content.size ?? 0) <= MAX_PICTURE_BYTES;
+    return isShown ? [{ ...picture, title: nameText(picture) }] : [];
+  });
+  if (shown.length === 0) return null;
+  return (
+    <Section id="pictures" title="Pictures">
+      <ul class="gallery">
+        {shown.slice(0, MAX_PICTURES).map(({ id, title }) => (
+          <li>
+            <a href={recordPath(id)}>
+              <img src={recordPath(id, "view")} alt="" loading="lazy" />
+              <bdi>{shortened(title, 80)}</bdi>
+            </a>
+          </li>
+        ))}
+      </ul>
+      {shown.length > MAX_PICTURES && <p class="quiet">There are more pictures among the files.</p>}
+    </Section>
+  );
+}
+
 export const filesRoutes: readonly Route[] = [{ path: "/files/*ark", get: folderPage }];
 
 type Table = Extract<PreviewPartsFragment, { __typename: "TablePreview" }>;
@@ -380,14 +415,24 @@ function Cells({ notebook, most }: { notebook: Notebook; most: Most }) {
           <p class="quiet small">
             {index + 1} · {kind === "code" ? notebook.language : kind}
           </p>
-          <pre tabIndex={0} aria-label={`Cell ${index + 1}`}>
-            {text.slice(0, most.characters).toWellFormed()}
-          </pre>
-          {outputs.map((output) => (
-            <pre class="output" tabIndex={0} aria-label={`Output of cell ${index + 1}`}>
-              {output.slice(0, most.characters).toWellFormed()}
+          {kind === "markdown" ? (
+            <Markdown text={text.slice(0, most.characters)} />
+          ) : (
+            <pre tabIndex={0} aria-label={`Cell ${index + 1}`}>
+              {text.slice(0, most.characters).toWellFormed()}
             </pre>
-          ))}
+          )}
+          {outputs.map((output) =>
+            output.startsWith("data:image/") ? (
+              <p class="preview-image">
+                <img src={output} alt={`Output of cell ${index + 1}`} loading="lazy" />
+              </p>
+            ) : (
+              <pre class="output" tabIndex={0} aria-label={`Output of cell ${index + 1}`}>
+                {output.slice(0, most.characters).toWellFormed()}
+              </pre>
+            ),
+          )}
         </div>
       ))}
     </div>

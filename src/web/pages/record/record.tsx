@@ -41,14 +41,15 @@ import {
 } from "../../words.js";
 import { Markdown } from "../../markdown.js";
 import type { Page, PageRequest } from "../../page.js";
-import { feedLink, linkPicture, recordPath, withQuery } from "../../paths.js";
+import { feedLink, linkPicture, personPath, recordPath, withQuery } from "../../paths.js";
 import { DoneNotice, OwnerActions, PublishButton } from "./owner.js";
+import { orcidOf } from "../person.js";
 import { OriginLine, OriginSentence } from "./origin.js";
 import { Access, People, type Stored, WhoReads } from "./access.js";
 import { Contents, Datasheet, hasDatasheet, OwnPage, Subcrates } from "./crate.js";
 import { Scorecard } from "./score.js";
 import { Cite, Details, headData, Metadata, type Names, withUrls } from "./details.js";
-import { type FileOf, Files, FolderSection, Preview } from "./files.js";
+import { type FileOf, Files, FolderSection, Gallery, Preview } from "./files.js";
 import { type Profiled, ProfileSections, readProfiles } from "./profile.js";
 import { Readme, type ReadmeFile, readReadme } from "./readme.js";
 import {
@@ -117,6 +118,8 @@ export async function recordPage(
         holdings={answer.holdings}
         contents={answer.contents}
         subcrates={answer.subcrates}
+        entities={answer.entities}
+        pictures={answer.pictures}
         origin={answer.origin}
         picture={drawing?.drawn}
         readme={readme}
@@ -166,6 +169,8 @@ interface BodyProps {
   holdings: RecordPageQuery["holdings"];
   contents: RecordPageQuery["contents"];
   subcrates: RecordPageQuery["subcrates"];
+  entities: RecordPageQuery["entities"];
+  pictures: RecordPageQuery["pictures"];
   origin: RecordPageQuery["origin"];
   picture: DrawnPicture | undefined;
   readme: ReadmeFile | null;
@@ -214,6 +219,7 @@ function Body(props: BodyProps) {
           {crate && (
             <>
               <FolderSection crate={record.id} folder={crate.folder} />
+              <Gallery pictures={props.pictures} />
               {readme && <Readme crate={record.id} readme={readme} />}
               <Subcrates id={record.id} subcrates={props.subcrates} />
               <Datasheet sections={crate.datasheet} mayChange={record.mayChange} />
@@ -222,7 +228,12 @@ function Body(props: BodyProps) {
           <Details kind={kind} document={document} names={names} />
           {!crate && <FilesSection record={record} files={files} />}
           {contents && crate && (
-            <Contents id={record.id} counts={crate.recordCounts} contents={contents} />
+            <Contents
+              id={record.id}
+              counts={crate.recordCounts}
+              contents={contents}
+              entities={props.entities}
+            />
           )}
           {crate && <CrateChecks record={record} crate={crate} title={props.title} />}
           {isAgent && <Holdings {...props} />}
@@ -368,12 +379,12 @@ function licenceOf({ license }: PageRecord): string | null {
 const browsePath = (kind: KindName): string => `/browse/${kind}`;
 
 function Head(props: BodyProps & { names: Names; files: number }) {
-  const { record, landmarks, kind, title, names } = props;
+  const { record, landmarks, document, kind, title, names } = props;
   const { owner } = record;
   // Nobody is shown by an identifier where a name should be.
   const creators = record.creators.filter(({ name }) => name !== null);
   const license = record.license?.trim() ?? "";
-  const parts: ComponentChildren[] = [<KindLabel kind={record.kind} />];
+  const parts: ComponentChildren[] = [<KindLabel kind={record.kind} types={record.types} />];
   if (creators.length > 0)
     parts.push(
       <>
@@ -386,6 +397,8 @@ function Head(props: BodyProps & { names: Names; files: number }) {
         owned by <RecordLink record={owner} />
       </>,
     );
+  const orcid = kind === "entity" ? orcidOf(document) : null;
+  if (orcid !== null) parts.push(<a href={personPath(orcid)}>All works of this person</a>);
   if (license !== "") parts.push(<Licence licence={license} known={knownAs(names, license)} />);
   return (
     <header class="record-head">
@@ -561,8 +574,8 @@ function CrateDownloads({ addresses, content, folder, record, signIn }: CrateDow
   );
 }
 
-/** Characters of a description that are shown at once. */
-const LEAD_CHARS = 420;
+/** Characters of a description that are shown at once, and at all. */
+const [LEAD_CHARS, MAX_DESCRIPTION_CHARS] = [420, 20_000];
 
 function Summary({ text }: { text: string | null }) {
   if (text === null || text.trim() === "") return null;
@@ -575,7 +588,7 @@ function Summary({ text }: { text: string | null }) {
       </p>
       <details class="more">
         <summary>The whole description</summary>
-        <Markdown text={whole} />
+        <Markdown text={shortened(whole, MAX_DESCRIPTION_CHARS)} />
       </details>
     </>
   );

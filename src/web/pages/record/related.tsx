@@ -79,7 +79,7 @@ async function related(request: PageRequest): Promise<Page> {
                     <RecordLink record={node} />
                   </td>
                   <td>
-                    <KindLabel kind={node.kind} />
+                    <KindLabel kind={node.kind} types={node.types} />
                   </td>
                   <td dir="auto">{shortened(node.description ?? "", 160)}</td>
                 </tr>
