@@ -11,6 +11,7 @@ import { PAGE_POLICY, SAFE_HEADERS, sendBytes } from "../http/reply.js";
 import type { Caller } from "../services/access/rules.js";
 import type { Deps } from "../services/deps.js";
 import { lastKnown } from "../services/formats/last-known.js";
+import { tableOf } from "../services/previews/preview.js";
 import { RecordGone } from "../services/records/find.js";
 import type { TypedDocumentString } from "./document.js";
 import { ViewerDocument } from "./documents.js";
@@ -254,6 +255,7 @@ export class Site {
         drawEvidence(this.#deps, asked, { form: "page", base: "", ...look }),
       drawNearby: (ark, groupLink) =>
         drawNearby(this.#deps, ark, { form: "page", base: "", groupLink }),
+      readTable: (ark, question) => tableOf(this.#deps, ark, caller, question),
       operations: this.#access.operations,
       signOut: () => endSession(this.#deps, req, res),
     };
