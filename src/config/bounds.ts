@@ -204,6 +204,10 @@ export const BOUNDS = {
   PREVIEW_COLUMNS: count(100, "Columns of a table in a preview."),
   PREVIEW_MEMORY: bytes(256 * 2 ** 20, "Heap of the thread of a preview."),
   PREVIEW_ROWS: count(100, "Rows of a table, and cells of a notebook, in a preview."),
+  PREVIEW_TABLE_ROWS: count(
+    50_000,
+    "Rows of a table that the page of its preview counts, sorts and searches.",
+  ),
   PREVIEW_TIMEOUT: ms(5_000, "Longest time that a preview may take, in its own thread."),
   PREVIEW_WHOLE_BYTES: bytes(
     16 * 2 ** 20,

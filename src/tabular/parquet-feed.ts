@@ -193,7 +193,7 @@ async function compressors(): Promise<
 
 /** Bytes of one page, unpacked, in {@link parquetHead}: pages of writers have about one MiB. */
 const SHOWN_PAGE = 64 << 20;
-/** Values of the first row group, in columns that are shown. */
+/** Values of a row group, in columns that are shown. */
 const MAX_VALUES = 5_000_000;
 
 /** The same ways, with an end: a page may claim or contain any number of bytes. */
@@ -242,28 +242,35 @@ export async function parquetHead(
     const wanted = columns.slice(0, widest);
     const total = Number(metadata.num_rows);
     const shown = new Set<string | undefined>(wanted);
-    const values = (metadata.row_groups[0]?.columns ?? []).reduce(
-      (sum, { meta_data }) =>
-        sum +
-        (meta_data && shown.has(meta_data.path_in_schema[0]) ? Number(meta_data.num_values) : 0),
-      0,
-    );
-    if (values > MAX_VALUES)
-      throw new RangeError(`its first row group has more than ${MAX_VALUES} values`);
-    const rows =
-      wanted.length > 0 && total > 0
-        ? await readRows(metadata, {
-            file: { byteLength: file.byteLength, slice: (start, end) => file.slice(start, end) },
-            columns: wanted,
-            rowStart: 0,
-            rowEnd: Math.min(most, total, Number(metadata.row_groups[0]?.num_rows ?? 0)),
-            compressors: await boundedCompressors(SHOWN_PAGE),
-          })
-        : [];
+    const compressors = await boundedCompressors(SHOWN_PAGE);
+    const rows: string[][] = [];
+    let start = 0;
+    for (const { num_rows: size, columns: parts } of metadata.row_groups) {
+      if (rows.length >= most || wanted.length === 0) break;
+      const values = parts.reduce(
+        (sum, { meta_data }) =>
+          sum +
+          (meta_data && shown.has(meta_data.path_in_schema[0]) ? Number(meta_data.num_values) : 0),
+        0,
+      );
+      const end = start + Number(size);
+      if (values > MAX_VALUES && rows.length > 0) break;
+      if (values > MAX_VALUES)
+        throw new RangeError(`its first row group has more than ${MAX_VALUES} values`);
+      const read = await readRows(metadata, {
+        file: { byteLength: file.byteLength, slice: (from, to) => file.slice(from, to) },
+        columns: wanted,
+        rowStart: start,
+        rowEnd: Math.min(end, start + most - rows.length),
+        compressors,
+      });
+      for (const row of read) rows.push(row.map(cellText));
+      start = end;
+    }
     return {
       // More than are shown: the caller sees that some are left out.
       columns: columns.slice(0, widest + 1),
-      rows: rows.map((values) => values.map(cellText)),
+      rows,
       total,
     };
   });

@@ -12,6 +12,7 @@ import type { Caller } from "../services/access/rules.js";
 import { seenBy } from "../services/access/seen.js";
 import type { Deps } from "../services/deps.js";
 import { lastKnown } from "../services/formats/last-known.js";
+import { tableOf } from "../services/previews/preview.js";
 import { RecordGone } from "../services/records/find.js";
 import type { TypedDocumentString } from "./document.js";
 import { ViewerDocument } from "./documents.js";
@@ -260,6 +261,7 @@ export class Site {
         drawEvidence(seenBy(this.#deps, caller), asked, { form: "page", base: "", ...look }),
       drawNearby: (ark, groupLink) =>
         drawNearby(seenBy(this.#deps, caller), ark, { form: "page", base: "", groupLink }),
+        readTable: (ark, question) => tableOf(seenBy(this.#deps, caller), ark, caller, question),
       operations: this.#access.operations,
       signOut: () => endSession(this.#deps, req, res),
     };

@@ -113,9 +113,37 @@ describe("the preview of a file", () => {
     expect(preview).toMatch(/<td class="wrong"[^>]*>none<small>[^<]+<\/small><\/td>/);
     expect(preview).toContain(">one</td>");
     expect(preview).toContain("its schema</a>");
-    expect(section(await page(`/preview/${ROOT}/data/cells.csv`), "preview")).toContain(
-      'class="wrong"',
-    );
+  });
+
+  test("has a page for a table: rows are counted, sorted, found and linked to, by links alone", async () => {
+    const at = async (query = ""): Promise<string> =>
+      section(await page(`/preview/${ROOT}/data/cells.csv${query}`), "preview");
+    const rowsOf = (text: string) =>
+      [...text.matchAll(/<tr id="row-(\d+)"/g)].map(([, row]) => Number(row));
+    const whole = await at();
+    expect(whole).toContain("<strong>2 rows</strong>, 2 columns");
+    expect(whole).toMatch(/1 error by <a href="[^"]*">its schema<\/a>/);
+    expect(whole).toContain('class="wrong"');
+    expect(whole).toContain("whole number, 2 different");
+    expect(rowsOf(whole)).toEqual([1, 2]);
+    const link = (text: string, name: string): string =>
+      new RegExp(`<a href="[^"?]*([^"]*)"[^>]*>(?:<bdi>)?${name}<`)
+        .exec(text)![1]!
+        .replaceAll("&amp;", "&");
+    const sorted = await at(link(whole, "label"));
+    expect(sorted).toContain('aria-sort="ascending"');
+    const descending = await at(link(sorted, "label"));
+    expect(descending).toContain('aria-sort="descending"');
+    expect(rowsOf(descending)).toEqual(rowsOf(sorted).toReversed());
+    const wrong = await at(link(whole, "Only rows with errors"));
+    expect(rowsOf(wrong)).toHaveLength(1);
+    expect(wrong).toContain("1 row found.");
+    expect(rowsOf(await at("?find=%3Done"))).toEqual([1]);
+    expect(await at("?find=%3Cimg%20src=x%3E")).toContain("No row has that.");
+    const asked = await at("?row=2");
+    expect(asked).toMatch(/<tr id="row-2" class="asked"/);
+    // What is no number is ignored.
+    expect(rowsOf(await at("?sort=-1&row=x&from=1e9&column=9999999999"))).toEqual([1, 2]);
   });
 
   test("shows text, code, JSON and notebooks as text, images as images", async () => {
@@ -123,7 +151,10 @@ describe("the preview of a file", () => {
       section(await page(`/preview/${ROOT}/data/${name}?crate=${ROOT}`), "preview");
     expect(await at("deep/er/notes.md")).toContain("# Notes &lt;img");
     expect(await at("page.html")).toContain("&lt;script>alert(1)");
-    expect(await at("drawing.svg")).toContain("&lt;svg");
+    // An SVG is a picture in which no script runs; its source is text.
+    const drawing = await at("drawing.svg");
+    expect(drawing).toMatch(/<img src="(\/view\/ark:[^"]*drawing\.svg)"/);
+    expect(drawing).toMatch(/<summary>Source<\/summary><pre[^>]*>&lt;svg/);
     expect(await at("values.json")).toContain("&quot;a&quot;: [");
     expect(await at("100%25%20%231%20%3F.txt")).toContain("An odd name");
     const notebook = await at("run.ipynb");

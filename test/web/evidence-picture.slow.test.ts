@@ -235,7 +235,11 @@ describe.skipIf(!CHROMIUM)("the picture of evidence, in a browser", () => {
       await page.locator("#details", { hasText: "One row a plate." }).waitFor();
       const [canvas, details] = [await boxOf(page, "#picture"), await boxOf(page, "#details")];
       expect(details.x).toBeGreaterThanOrEqual(canvas.x + canvas.width);
-      expect(await page.locator("#details .actions a").allTextContents()).toEqual([
+      const actions = () => page.locator("#details .actions a").allTextContents();
+      expect(await actions()).toEqual(["Open the record"]);
+      await named(page, "Merge of all masks").click();
+      await page.locator("#details h2", { hasText: "Merge of all masks" }).waitFor();
+      expect(await actions()).toEqual([
         "Open the record",
         "Evidence from here",
         "How it is connected",

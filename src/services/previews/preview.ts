@@ -6,14 +6,21 @@ import type { JsonObject } from "../../model/field.js";
 import { referencesIn } from "../../model/field.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Caller } from "../access/rules.js";
-import { OutOfMemory } from "../cpu-pool.js";
+import { type Job, OutOfMemory } from "../cpu-pool.js";
 import type { Deps } from "../deps.js";
 import { type Content, contentOf } from "../files/content.js";
 import { ByteCache } from "../limits.js";
 import { findLive } from "../records/find.js";
 import { parseDocument } from "../records/view.js";
-import { natureOf, readPreview } from "./read-preview.js";
-import { none, type PreviewInput, type ReadPreview } from "./types.js";
+import { type Nature, natureOf, readPreview } from "./read-preview.js";
+import type { readTableView, TableQuestion, TableView } from "./table-view.js";
+import {
+  none,
+  type NoPreview,
+  type PreviewInput,
+  type PreviewLimits,
+  type ReadPreview,
+} from "./types.js";
 
 /** Bytes that are read in the serving thread. */
 const MAX_BYTES_ON_SERVING_THREAD = 64 << 10;
@@ -69,18 +76,69 @@ function refusal({ code, message }: ServiceError): ReadPreview | undefined {
 /** Bytes that say what a file is. */
 const HEAD = 4096;
 
-async function made(deps: Deps, { record, object, open }: Content): Promise<ReadPreview> {
+async function made(deps: Deps, content: Content): Promise<ReadPreview> {
   const { config } = deps;
-  const { size, name, mediaType } = object;
-  if (size === 0) return none("NO_CONTENT", "It is empty.");
-  const read = async (bytes: number): Promise<Buffer> =>
-    collected(await open({ start: 0, end: Math.min(size, bytes) - 1 }));
-  const limits = {
+  const asked = await inputOf(deps, content, {
     text: config.PREVIEW_BYTES,
     rows: config.PREVIEW_ROWS,
     columns: config.PREVIEW_COLUMNS,
     whole: config.PREVIEW_WHOLE_BYTES,
-  };
+  });
+  if ("form" in asked) return asked;
+  const { input, key } = asked;
+  const before = known.get(key);
+  if (before) return before;
+  const bytes = await input();
+  if (isQuick(bytes)) return readPreview(bytes);
+  const preview = await inThread<typeof readPreview>(deps, JOB, bytes);
+  if (!("reason" in preview) || !["BUSY", "TIMEOUT"].includes(preview.reason))
+    known.set(key, preview);
+  return preview;
+}
+
+/**
+ * The table in a stored file, as a reader asks for it: of large tables the first rows are read.
+ * Undefined for what is no table, what the caller may not read, and what takes too long.
+ */
+export async function tableOf(
+  deps: Deps,
+  ark: Ark,
+  caller: Caller | null,
+  question: TableQuestion,
+): Promise<TableView | undefined> {
+  const { config } = deps;
+  const content = await contentOf(deps, ark, caller);
+  if (content.object.role === "archive") return undefined;
+  const asked = await inputOf(deps, content, {
+    text: config.PREVIEW_WHOLE_BYTES,
+    rows: config.PREVIEW_TABLE_ROWS,
+    columns: config.PREVIEW_COLUMNS,
+    whole: config.PREVIEW_WHOLE_BYTES,
+  });
+  if ("form" in asked || !TABLES.includes(asked.nature)) return undefined;
+  const key = JSON.stringify([asked.key, question]);
+  const before = knownViews.get(key);
+  if (before) return before;
+  const input = { ...(await asked.input()), question };
+  const view = await inThread<typeof readTableView>(deps, VIEW_JOB, input);
+  if (!view || "form" in view) return undefined;
+  knownViews.set(key, view);
+  return view;
+}
+
+/** What a file may be that holds a table. */
+const TABLES: readonly Nature[] = ["table", "parquet", "gzip"];
+
+/** What a preview of content is made of, and what the preview is known by. */
+async function inputOf(
+  deps: Deps,
+  { record, object, open }: Content,
+  limits: PreviewLimits,
+): Promise<NoPreview | { input: () => Promise<PreviewInput>; key: string; nature: Nature }> {
+  const { size, name, mediaType } = object;
+  if (size === 0) return none("NO_CONTENT", "It is empty.");
+  const read = async (bytes: number): Promise<Buffer> =>
+    collected(await open({ start: 0, end: Math.min(size, bytes) - 1 }));
   const head = await read(HEAD);
   const nature = natureOf(head, name, mediaType);
   const isWhole = ["parquet", "notebook", "json"].includes(nature) && size <= limits.whole;
@@ -88,39 +146,39 @@ async function made(deps: Deps, { record, object, open }: Content): Promise<Read
   if (nature === "image" && size > limits.whole)
     return none("TOO_LARGE", `Images are shown up to ${limits.whole} bytes.`);
   const most = isWhole ? size : Math.min(size, isSeen ? HEAD * 16 : limits.text);
-  const schema = ["table", "parquet", "gzip"].includes(nature)
-    ? await schemaOf(deps, record, object)
-    : undefined;
+  const schema = TABLES.includes(nature) ? await schemaOf(deps, record, object) : undefined;
   const by = schema && [schema.ark, schema.revision];
-  const key = JSON.stringify([object.sha256, name, mediaType, by, limits]);
-  const before = known.get(key);
-  if (before) return before;
-  const input: PreviewInput = {
-    bytes: most <= head.length ? head : await read(most),
-    size,
-    name,
-    mediaType,
-    schema: schema ? { ark: schema.ark, document: parseDocument(schema.document) } : null,
-    limits,
+  return {
+    nature,
+    key: JSON.stringify([object.sha256, name, mediaType, by, limits]),
+    input: async () => ({
+      bytes: most <= head.length ? head : await read(most),
+      size,
+      name,
+      mediaType,
+      schema: schema ? { ark: schema.ark, document: parseDocument(schema.document) } : null,
+      limits,
+    }),
   };
-  if (isQuick(input)) return readPreview(input);
-  const preview = await inThread(deps, input);
-  if (!("reason" in preview) || !["BUSY", "TIMEOUT"].includes(preview.reason))
-    known.set(key, preview);
-  return preview;
 }
 
 /** Previews that needed a thread, by the bytes and the schema that they were made of. */
 const known = new ByteCache<ReadPreview>(16 * 2 ** 20);
+const knownViews = new ByteCache<TableView>(16 * 2 ** 20);
 
 /** Parsing of hostile files would block the serving thread. */
 const JOB = { module: "src/services/previews/read-preview", name: "readPreview" };
+const VIEW_JOB = { module: "src/services/previews/table-view", name: "readTableView" };
 
-async function inThread(deps: Deps, input: PreviewInput): Promise<ReadPreview> {
-  const { config } = deps;
+/** Runs a job with the time and memory of previews; or why there is no result. */
+async function inThread<Run extends (input: never) => unknown>(
+  { config, tableLimit, cpu }: Deps,
+  job: Job,
+  input: Parameters<Run>[0],
+): Promise<Awaited<ReturnType<Run>> | NoPreview> {
   try {
-    return await deps.tableLimit.run(AbortSignal.timeout(config.PREVIEW_TIMEOUT), (signal) =>
-      deps.cpu.run<typeof readPreview>(JOB, input, { memory: config.PREVIEW_MEMORY, signal }),
+    return await tableLimit.run(AbortSignal.timeout(config.PREVIEW_TIMEOUT), (signal) =>
+      cpu.run<Run>(job, input, { memory: config.PREVIEW_MEMORY, signal }),
     );
   } catch (error) {
     if (error instanceof OutOfMemory)

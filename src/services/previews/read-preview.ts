@@ -222,7 +222,8 @@ async function rowsOf(
   }
 }
 
-const feedOf = (rows: readonly (readonly string[])[]): RowFeed =>
+/** Rows that were read, once more. */
+export const feedOf = (rows: readonly (readonly string[])[]): RowFeed =>
   async function* (row, each, guard) {
     row.line = 0;
     guard(() => {

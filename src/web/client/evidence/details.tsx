@@ -54,11 +54,15 @@ function Details({ id, node, known }: { id: string; node: SVGElement; known?: Kn
             <a class="button" href={recordPath(id)}>
               Open the record
             </a>
-            <a href={recordPath(id, "evidence")}>Evidence from here</a>
             {further !== undefined && <a href={further}>One step more</a>}
-            <a href={`${location.pathname}?to=${encodeURIComponent(id)}#why`}>
-              How it is connected
-            </a>
+            {node.dataset["root"] === undefined && (
+              <>
+                <a href={recordPath(id, "evidence")}>Evidence from here</a>
+                <a href={`${location.pathname}?to=${encodeURIComponent(id)}#why`}>
+                  How it is connected
+                </a>
+              </>
+            )}
           </>
         ) : (
           isWebAddress(id) && (

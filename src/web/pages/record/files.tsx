@@ -1,6 +1,7 @@
 /** Stored files of a record or crate, and what is in them. */
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../../errors.js";
+import { askedArk } from "../../../services/records/find.js";
 import { Empty, Identifier, Pager, Section, Size } from "../../components.js";
 import { KindGlyph, RecordLink } from "../../record-components.js";
 import {
@@ -17,6 +18,8 @@ import type { Page, PageRequest, Route } from "../../page.js";
 import { pathOf, recordPath, withQuery } from "../../paths.js";
 import { Download, type Stored, typeText } from "./access.js";
 import { Back } from "./related.js";
+import { questionOf, TableOfFile } from "./table.js";
+import { errorsAt, sentenceOf } from "./table-errors.js";
 
 type Entry = FolderFragment["nodes"][number];
 
@@ -291,22 +294,44 @@ const WHOLE = { rows: 1000, columns: 1000, characters: Infinity, cells: 1000 };
 type Most = typeof BRIEF;
 
 interface ShownProps {
+  id: string;
   preview: PreviewPartsFragment;
   name: string;
   most: Most;
 }
 
-/** A file as far as its preview goes. Texts of files are text here, never markup. */
-function Shown({ preview, name, most }: ShownProps) {
+/**
+ * An SVG as a picture, in which browsers run no script and load nothing; its address has a policy
+ * that forbids both.
+ */
+function Drawing(props: { id: string; name: string; children: ComponentChildren }) {
+  const { id, name, children } = props;
+  return (
+    <>
+      <p class="preview-image">
+        <img src={recordPath(id, "view")} alt={shortened(name, 120)} loading="lazy" />
+      </p>
+      <details>
+        <summary>Source</summary>
+        {children}
+      </details>
+    </>
+  );
+}
+
+/** A file as far as its preview goes. Texts of files are text here, never markup; only an SVG is also a picture. */
+function Shown({ id, preview, name, most }: ShownProps) {
   switch (preview.__typename) {
     case "TablePreview":
       return <Rows table={preview} most={most} />;
-    case "TextPreview":
-      return (
+    case "TextPreview": {
+      const text = (
         <pre class="preview" tabIndex={0} aria-label={`Text of ${shortened(name, 80)}`} dir="auto">
           {preview.text.slice(0, most.characters).toWellFormed()}
         </pre>
       );
+      return preview.language === "svg" ? <Drawing {...{ id, name }}>{text}</Drawing> : text;
+    }
     case "ImagePreview":
       return (
         <p class="preview-image">
@@ -334,12 +359,6 @@ function Shown({ preview, name, most }: ShownProps) {
   }
 }
 
-/** The message of the table check without the number of the row, which counts from 0. */
-const sentenceOf = (message: string): string =>
-  message.startsWith("ValueError: Failed to Parse Attribute")
-    ? "This is not of the type that the schema states."
-    : shortened(message, 200);
-
 function Rows({ table, most }: { table: Table; most: Most }) {
   const { columns, rows, errors, problem } = table;
   const width = Math.min(
@@ -347,13 +366,9 @@ function Rows({ table, most }: { table: Table; most: Most }) {
     rows.reduce((widest, row) => Math.max(widest, row.length), columns.length),
   );
   const shown = rows.slice(0, most.rows);
-  const errorsAt = new Map<string, string[]>();
-  for (const { row, column, message } of errors) {
-    const place = `${row} ${column !== null && column < width ? column : "row"}`;
-    errorsAt.set(place, [...(errorsAt.get(place) ?? []), message]);
-  }
+  const found = errorsAt(errors, width);
   const messages = (row: number, column: number | "row") =>
-    errorsAt.get(`${row} ${column}`)?.map((message) => <small>{sentenceOf(message)}</small>);
+    found(row, column)?.map((message) => <small>{sentenceOf(message)}</small>);
   return (
     <>
       {errors.length > 0 && (
@@ -477,7 +492,7 @@ export function Preview({ id, name, preview }: PreviewProps) {
   const rest = restOf(preview, BRIEF);
   return (
     <Section id="preview" title="Preview">
-      <Shown preview={preview} name={name} most={BRIEF} />
+      <Shown {...{ id, preview, name }} most={BRIEF} />
       <CheckedBy preview={preview} />
       {rest !== null && (
         <p>
@@ -500,7 +515,7 @@ function CheckedBy({ preview }: { preview: PreviewPartsFragment }) {
 }
 
 /** A page for what a file looks like, whether it has a record or not. */
-async function previewPage({ ask, params, query }: PageRequest): Promise<Page> {
+async function previewPage({ ask, params, query, readTable }: PageRequest): Promise<Page> {
   const id = params["ark"]!;
   const inCrate = query.get("crate") ?? "";
   const { record, crate, preview } = await ask(PreviewPageDocument, {
@@ -517,7 +532,10 @@ async function previewPage({ ask, params, query }: PageRequest): Promise<Page> {
   const withoutContent =
     preview.__typename === "NoPreview" &&
     (preview.reason === "NOT_READABLE" || preview.reason === "NO_CONTENT");
-  const rest = restOf(preview, WHOLE);
+  const question = questionOf(query);
+  // A table that takes too long as a whole is shown as far as its preview goes.
+  const view =
+    preview.__typename === "TablePreview" ? await readTable(askedArk(id), question) : undefined;
   return {
     title: `Preview of ${shortened(name, 120)}`,
     section: "browse",
@@ -531,15 +549,11 @@ async function previewPage({ ask, params, query }: PageRequest): Promise<Page> {
           {record && <RecordLink record={{ ...record, name: "About this file" }} />}
         </div>
         <Section id="preview" title="Preview">
-          {preview.__typename === "NoPreview" ? (
-            <Empty title="There is no preview.">
-              <p>{preview.about}</p>
-            </Empty>
+          {view ? (
+            <TableOfFile {...{ id, view, question }} crate={inCrate} />
           ) : (
-            <Shown preview={preview} name={name} most={WHOLE} />
+            <WholePreview {...{ id, name, preview }} />
           )}
-          <CheckedBy preview={preview} />
-          {rest !== null && <p class="quiet">The file has {rest}: download it to see them.</p>}
         </Section>
         <p class="quiet">
           <Identifier id={id} />
@@ -547,6 +561,23 @@ async function previewPage({ ask, params, query }: PageRequest): Promise<Page> {
       </>
     ),
   };
+}
+
+function WholePreview({ id, name, preview }: Omit<ShownProps, "most">) {
+  const rest = restOf(preview, WHOLE);
+  if (preview.__typename === "NoPreview")
+    return (
+      <Empty title="There is no preview.">
+        <p>{preview.about}</p>
+      </Empty>
+    );
+  return (
+    <>
+      <Shown {...{ id, preview, name }} most={WHOLE} />
+      <CheckedBy preview={preview} />
+      {rest !== null && <p class="quiet">The file has {rest}: download it to see them.</p>}
+    </>
+  );
 }
 
 /** @param isUndescribed the file has no record, and is read at its address */
