@@ -85,6 +85,7 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
           />
         )}
         <script type="module" src={assetUrl("client/base.js")} />
+        <script type="module" src={assetUrl("client/suggest.js")} />
         {scripts.map((script) => (
           <script type="module" src={assetUrl(`client/${script}.js`)} />
         ))}
@@ -104,6 +105,7 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
                 type="search"
                 name="q"
                 value={query}
+                data-suggest
                 aria-label="Search words or an identifier"
                 placeholder="Search words or an identifier…"
               />

@@ -33,7 +33,7 @@ describe("what a folder may be called", () => {
     });
     for (const text of ["", "#", "# ", "\0".repeat(1000), `# ${"x".repeat(100_000)}\n\ny`])
       expect(suggestedDescription("f", text).name.length).toBeLessThanOrEqual(300);
-    const long = suggestedDescription("f", `${"word ".repeat(20_000)}`);
+    const long = suggestedDescription("f", "word ".repeat(20_000));
     expect(long.description.length).toBeLessThanOrEqual(2000);
   });
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { render } from "preact-render-to-string";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { Sections } from "../../src/web/pages/help.js";
 import { rendered } from "../../scripts/help-pages.mjs";
 import { startServer, type TestServer } from "../support/server.js";
@@ -27,6 +28,28 @@ test.each(["/docs", "/graphql", "/sparql", "/"])(
     expect(text).not.toMatch(/<script>|<script [^>]*>[^<]|\son\w+=|<style|\sstyle="/);
   },
 );
+
+test("every tab of the GraphQL explorer answers on the example crate", async () => {
+  const ada = await server.person("ada");
+  const form = new FormData();
+  form.set("file", new Blob([new Uint8Array(await buildDemoCrate())]), "crate.zip");
+  await server.request("POST", "/rocrate/upload", { token: ada.token, body: form });
+  const { text } = await server.request("GET", "/graphql", { headers: { Accept: "text/html" } });
+  const [, attribute] = /data-tabs="([^"]*)"/.exec(text)!;
+  const json = attribute!
+    .replaceAll("&quot;", '"')
+    .replaceAll("&lt;", "<")
+    .replaceAll("&amp;", "&");
+  const tabs = JSON.parse(json) as { query: string; variables?: string }[];
+  expect(tabs.length).toBeGreaterThan(14);
+  for (const { query, variables = "{}" } of tabs) {
+    const { body } = await server.request("POST", "/graphql", {
+      token: ada.token,
+      json: { query, variables: JSON.parse(variables) as unknown },
+    });
+    expect((body as { errors?: unknown }).errors, query).toBeUndefined();
+  }
+});
 
 test("help pages are the documentation: every link leads somewhere, every picture is there", async () => {
   const seen = new Set<string>();

@@ -511,6 +511,19 @@ describe.skipIf(!CHROMIUM)("the page of one's own records in a browser", () => {
     expect(new Set(flood.map((one) => one.publicationStatus))).toEqual(new Set(["PUBLISHED"]));
   }, 60_000);
 
+  test("suggests records and keywords in the search box of every page", async () => {
+    const { page } = watched;
+    await create("dataset", ada.id, { name: "Okapi recordings", keywords: ["okapi"] });
+    await page.goto(`${server.url}/browse`);
+    await page.locator("header input[name=q]").pressSequentially("okap");
+    const values = page.locator("header datalist option");
+    await values.first().waitFor({ state: "attached" });
+    const options = await values.evaluateAll((all) =>
+      all.map((one) => (one as HTMLOptionElement).value),
+    );
+    expect(options).toEqual(["Okapi recordings", "okapi"]);
+  });
+
   test("saves a filter in the browser, and forgets it", async () => {
     const { page } = watched;
     await page.goto(`${server.url}/my/records?q=swarm&status=PUBLISHED`);

@@ -43,6 +43,17 @@ describe("the pages that find records", () => {
     expect(narrowed.text).not.toContain("Zebra plate 00");
   });
 
+  test("facets write keywords as the records do", async () => {
+    await server.request("POST", "/dataset", {
+      token: ada.token,
+      json: { ...bodyOf("dataset", ada.id), name: "Quagga", keywords: ["CRISPR-Cas9"] },
+    });
+    for (const path of ["/search?q=quagga", "/browse/dataset?keyword=crispr-cas9"])
+      expect((await get(path)).text, path).toMatch(
+        /<bdi>CRISPR-Cas9<\/bdi>(?:<\/a>|<\/strong>) <span/,
+      );
+  });
+
   test("slashes at the end of an address do not count", async () => {
     for (const path of ["/search/?q=zebra", "/search//?q=zebra", "/search///?q=zebra"])
       expect((await get(path)).text, path).toContain("26 records");

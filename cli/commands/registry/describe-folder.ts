@@ -30,7 +30,7 @@ export async function describeFolder(
   files: readonly Member[],
   { title, description, license }: FolderOptions,
 ): Promise<JsonObject | undefined> {
-  const isAsked = process.stdin.isTTY === true;
+  const isAsked = process.stdin.isTTY;
   if (!isAsked && title === undefined && description === undefined) return undefined;
   const readme = files.find(({ path }) => isReadme(path));
   const suggested = suggestedDescription(

@@ -46,6 +46,7 @@ import {
   listSubmissions,
   readSubmission,
   retrySubmission,
+  submitterOf,
   type SubmissionView,
   submitCrate,
   type UploadOptions,
@@ -421,11 +422,11 @@ export class SubmissionResolver {
 
   @FieldResolver(() => NODE_TYPES.user, { nullable: true, description: "Who submitted it." })
   async submittedBy(
-    @Root() { submissionUUID }: SubmissionView,
+    @Root() submission: SubmissionView,
     @Ctx() { deps, loaders }: Context,
   ): Promise<RecordNode | null> {
-    const submission = await deps.records.submission(submissionUUID);
-    return submission ? loaders.node(submission.user) : null;
+    const user = await submitterOf(deps, submission);
+    return user === undefined ? null : loaders.node(user);
   }
 
   @FieldResolver(() => SubmissionTaskEnum as object, { description: "What is done." })

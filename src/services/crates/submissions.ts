@@ -342,6 +342,12 @@ export async function readSubmission(deps: Deps, id: string, who: Caller): Promi
   return viewNow(deps, await findSubmission(deps, id, who));
 }
 
+/** The user who submitted what a caller reads. */
+export const submitterOf = async (
+  { records }: Pick<Deps, "records">,
+  { submissionUUID }: SubmissionView,
+): Promise<string | undefined> => (await records.submission(submissionUUID))?.user;
+
 async function findSubmission(deps: Deps, id: string, who: Caller): Promise<Submission> {
   const submission = /^[0-9a-f-]{36}$/i.test(id)
     ? await deps.records.submission(id.toLowerCase())

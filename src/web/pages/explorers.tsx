@@ -3,6 +3,7 @@ import { ServiceError } from "../../errors.js";
 import { EXPLORER_POLICY } from "../../http/reply.js";
 import { PREFIXES } from "../../model/field.js";
 import { graphParameters, graphsIn } from "../../services/sparql/answer.js";
+import { namesOf } from "../format.js";
 import { assetUrl } from "../assets.js";
 import { CopyButton, Notice, Outside, Section } from "../components.js";
 import { ExplorerDocument } from "../documents.js";
@@ -68,28 +69,66 @@ export async function docsPage({ operations, viewer }: PageRequest): Promise<Pag
 
 const MONTH = 30 * 86_400_000;
 
-/** The questions of the documentation, about records that are here. */
-async function questions({ ask }: PageRequest): Promise<{ query: string; variables?: string }[]> {
+/** Identifiers of the records that the documentation asks about. */
+const EXAMPLE = /"(ark:99999\/[^"]+)"/g;
+const CRATE = "ark:99999/rocrate-example";
+
+/** Records that are here, in place of those that the documentation asks about. */
+async function recordsHere({ ask }: PageRequest): Promise<(query: string) => string | undefined> {
   const { crate, project, group, file, experiment } = await ask(ExplorerDocument, {});
-  const known: readonly (readonly [string, string | undefined])[] = [
-    ["ark:99999/rocrate-example/results/embeddings.csv", file.nodes[0]?.id],
-    ["ark:99999/rocrate-example/results/clusters.png", file.nodes[0]?.id],
-    ["ark:99999/rocrate-example", crate.nodes[0]?.id],
+  const examples = new Set(
+    help().questions.flatMap(({ query }) => [...query.matchAll(EXAMPLE)].map(([, id]) => id!)),
+  );
+  const here = new Map<string, string | undefined>([
     ["ark:99999/project-example", project.nodes[0]?.id],
     ["ark:99999/group-example", group.nodes[0]?.id],
     ["ark:99999/experiment-example", experiment.nodes[0]?.id],
-  ];
-  return help().questions.map(({ title, query }) => {
-    const own = known.reduce(
-      (text, [example, id]) =>
-        id === undefined ? text : text.replaceAll(`"${example}"`, JSON.stringify(id)),
-      query,
-    );
-    const since = { since: new Date(Date.now() - MONTH).toISOString().slice(0, 10) + "T00:00:00Z" };
-    return {
-      query: `# ${title}\n${own}\n`,
-      ...(query.includes("$since") ? { variables: JSON.stringify(since, null, 2) } : {}),
+  ]);
+  const [newest] = crate.nodes;
+  const inCrate = [...examples].filter((id) => id === CRATE || id.startsWith(`${CRATE}/`));
+  if (newest) {
+    const own = (id: string): string => newest.id + id.slice(CRATE.length);
+    const names = await namesOf(ask, inCrate.map(own));
+    for (const id of inCrate) if (names.has(own(id))) here.set(id, own(id));
+  }
+  const anyFile = file.nodes[0]?.id;
+  return (query) => {
+    const asked = new Set([...query.matchAll(EXAMPLE)].map(([, id]) => id!));
+    const files = [...asked].filter((id) => id.startsWith(`${CRATE}/`));
+    let own = query;
+    for (const id of asked) {
+      // One file stands for another, but not for both ends of a path.
+      const record = here.get(id) ?? (files.length === 1 && id === files[0] ? anyFile : undefined);
+      if (record === undefined) return undefined;
+      own = own.replaceAll(`"${id}"`, JSON.stringify(record));
+    }
+    const revision = experiment.nodes[0]?.revision ?? 1;
+    if (!own.includes("number: 5")) return own;
+    return revision < 2
+      ? undefined
+      : own.replace("number: 5", `number: ${revision}`).replace("since: 2", "since: 1");
+  };
+}
+
+/** The questions of the documentation that the records here answer. */
+async function questions(request: PageRequest): Promise<{ query: string; variables?: string }[]> {
+  const withRecords = await recordsHere(request);
+  const since = new Date(Date.now() - MONTH).toISOString().slice(0, 10) + "T00:00:00Z";
+  return help().questions.flatMap(({ title, query }) => {
+    const own = withRecords(query);
+    if (own === undefined) return [];
+    const variables = {
+      ...(query.includes("$since") ? { since } : {}),
+      ...(query.includes("$minSize") ? { minSize: 7500 } : {}),
     };
+    return [
+      {
+        query: `# ${title}\n${own}\n`,
+        ...(Object.keys(variables).length > 0
+          ? { variables: JSON.stringify(variables, null, 2) }
+          : {}),
+      },
+    ];
   });
 }
 

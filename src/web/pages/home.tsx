@@ -23,6 +23,7 @@ export async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
             <input
               type="search"
               name="q"
+              data-suggest
               aria-label="Search words or an identifier"
               placeholder="For example: protein images, or ark:59852/…"
             />

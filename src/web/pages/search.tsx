@@ -237,6 +237,7 @@ async function found(
     mode: query.get("mode") === "meaning" ? "SEMANTIC" : "BASIC",
   };
   const { search } = await ask(SearchDocument, variables);
+  const written = keywordsIn(search.edges.map(({ node }) => node));
   const facets = search.facets.flatMap(({ by, values }): Facet[] => {
     if (by === "MONTH")
       return [facet("year", years(values.map(({ value, count }) => ({ month: value, count }))))];
@@ -248,7 +249,13 @@ async function found(
         name,
         values.map(({ value, label, count }) => ({
           value,
-          label: name === "kind" ? kindText(value, true) : (labelled?.(value) ?? label ?? value),
+          label:
+            name === "kind"
+              ? kindText(value, true)
+              : (labelled?.(value) ??
+                (name === "keyword" ? written.get(value) : label) ??
+                label ??
+                value),
           count,
         })),
       ),
@@ -268,6 +275,12 @@ async function found(
     ranked: search.rankedCount,
   };
 }
+
+/** How the records of a page write their keywords; facets count them without case. */
+const keywordsIn = (records: readonly Card[]): ReadonlyMap<string, string> =>
+  new Map(
+    records.flatMap(({ keywords }) => keywords.map((word) => [word.toLowerCase(), word] as const)),
+  );
 
 const named = (
   record: { id: string; name: string | null } | null,
@@ -297,6 +310,7 @@ export async function listed(
       : { first: null, last: size, before }),
   });
   const { records } = answer;
+  const written = keywordsIn(records.nodes);
   return {
     total: records.totalCount,
     items: records.nodes.map((record) => ({ record })),
@@ -311,7 +325,8 @@ export async function listed(
       facet(
         "keyword",
         answer.keywords.groups.map(
-          ({ keyword, count }) => keyword && { value: keyword, label: keyword, count },
+          ({ keyword, count }) =>
+            keyword && { value: keyword, label: written.get(keyword) ?? keyword, count },
         ),
       ),
       facet(
