@@ -109,7 +109,7 @@ rows.append([1])
 for _ in range(1_000_000):
     rows.append([])
 wide.save("empty-rows.xlsx")
-with zipfile.ZipFile("openpyxl.xlsx") as source, zipfile.ZipFile("texts.xlsx", "w", zipfile.ZIP_DEFLATED) as copy:
+with zipfile.ZipFile("xlsxwriter.xlsx") as source, zipfile.ZipFile("texts.xlsx", "w", zipfile.ZIP_DEFLATED) as copy:
     for name in source.namelist():
         if name != "xl/sharedStrings.xml":
             copy.writestr(name, source.read(name))
