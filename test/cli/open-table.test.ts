@@ -2,18 +2,15 @@ import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 import { tableFromArrays, tableToIPC } from "apache-arrow";
 import { describe, expect, it } from "vitest";
-import { openTable, type TableOptions } from "../../cli/commands/schema/open-table.js";
-import { DEFAULT_LIMITS, type TableLimits } from "../../src/tabular/limits.js";
-import { separatedBy } from "../../src/tabular/reader/dialect.js";
-import { openSource } from "../../src/tabular/reader/open-source.js";
-import { Row, unguarded } from "../../src/tabular/reader/row.js";
-import { textFeed } from "../../src/tabular/reader/text-feed.js";
+import type { TableOptions } from "../../cli/commands/schema/open-table.js";
+import type { TableLimits } from "../../src/tabular/limits.js";
 import { odsOf, xlsxOf, zipOf } from "../tabular/workbook.js";
+import { rowsOfFile } from "./table-rows.js";
 import { useFolder } from "./terminal.js";
 
 const { write, path, run } = useFolder();
 
-/** The rows of a file, each with its line. */
+/** The rows of a file with this content. */
 async function rowsOf(
   content: Buffer | string,
   {
@@ -23,18 +20,7 @@ async function rowsOf(
   }: TableOptions & { name?: string; limits?: Partial<TableLimits> } = {},
 ): Promise<[number, ...string[]][]> {
   await write(name, content);
-  const all = { ...DEFAULT_LIMITS, ...limits };
-  const table = await openTable(join(path(), name), options);
-  const rows: [number, ...string[]][] = [];
-  try {
-    const row = new Row();
-    const feed =
-      table.cells?.feed(all, {}) ?? textFeed(openSource(table.bytes), separatedBy(","), all);
-    for await (const _ of feed(row, () => rows.push([row.line, ...row.cells()]), unguarded));
-    return rows;
-  } finally {
-    await table.close();
-  }
+  return rowsOfFile(join(path(), name), options, limits);
 }
 
 const CSV = [

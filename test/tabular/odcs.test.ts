@@ -136,11 +136,29 @@ describe("a data contract", () => {
         a: { index: 0, type: "integer" },
         b: { index: 1, type: "number", unique: true },
         c: { index: 2, type: "string", missingValues: ["", "n/a"] },
+        e: { index: 4, type: "string" },
         f: { index: 5, type: ["string", "null"], format: "xsd:date" },
         g: { index: "6:9", type: "array", minItems: 3, maxItems: 3, items: { type: "integer" } },
         h: { index: 9, type: "boolean" },
       },
     });
+  });
+
+  it("may have formats, lists of objects and keys that are not known here", () => {
+    const { notes, document } = imported(
+      contract([
+        { name: "a", logicalType: "timestamp", logicalTypeOptions: { format: "yyyy QQ" } },
+        { name: "b", logicalType: "array", items: { logicalType: "object" } },
+        { name: "c", logicalType: "object", primaryKey: true },
+      ]),
+    );
+    expect(notes).toEqual([
+      "a: the format yyyy QQ has no counterpart: its cells are text",
+      "b: a column of the type array has no counterpart and is left out",
+      "c: a column of the type object has no counterpart and is left out",
+      "the key of c is left out: not all are columns here",
+    ]);
+    expect(document).toMatchObject({ properties: { a: { type: "string" } } });
   });
 
   it("names what has no counterpart", () => {

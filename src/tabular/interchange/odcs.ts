@@ -4,6 +4,7 @@
  */
 import { parse } from "yaml";
 import { TabularError } from "../limits.js";
+import { patternedMoments } from "../rules/moments.js";
 import {
   dialectKeys,
   type PropertyObject,
@@ -320,7 +321,7 @@ function odcsTable(contract: Json, table: Json, isOnly: boolean, note: Note): Od
       separator: textOf(customs["separator"]),
       header: typeof customs["header"] === "boolean" ? customs["header"] : undefined,
       dialect: statedDialect(customs),
-      keys: keysOf(name, table, properties, named),
+      keys: keysOf(name, table, properties, new Set(Object.keys(described)), named),
       ...(missing ? { missingValues: missing } : {}),
       properties: described,
     },
@@ -353,7 +354,8 @@ function propertyOf(
   note: Note,
 ): { entry?: [string, PropertyObject]; next: number } {
   const name = textOf(property["name"]) ?? `column_${column}`;
-  const logical = textOf(property["logicalType"]);
+  // Any text conforms to a column without a type.
+  const logical = textOf(property["logicalType"]) ?? "string";
   const customs = customsOf(property);
   noteOthers(property, CARRIED.property, `${name}: `, note);
   const stated = countOf(customs["index"]);
@@ -361,8 +363,8 @@ function propertyOf(
     logical === "array"
       ? arrayIndex(property, customs, column, isLast)
       : { index: stated ?? column, next: (stated ?? column) + 1 };
-  if (logical === undefined) return { next };
-  if (logical === "object" || index === undefined) {
+  const elements = logical === "array" ? textOf(objectAt(property, "items")["logicalType"]) : "";
+  if ([logical, elements].includes("object") || elements === "array" || index === undefined) {
     note(`${name}: a column of the type ${logical} has no counterpart and is left out`);
     return { next };
   }
@@ -452,7 +454,7 @@ function valuesOf(
   );
   const keywords: ValueKeywords = moment
     ? {
-        ...momentKeywords(logical, carried),
+        ...momentKeywords(logical, carried, name, note),
         ...pick(customs, ["pattern", "minLength", "maxLength", "format"]),
       }
     : { ...carried, ...pick(customs, ["formatPattern"]) };
@@ -473,13 +475,16 @@ const pick = (customs: Json, keys: readonly string[]): Json =>
     keys.filter((key) => customs[key] !== undefined).map((key) => [key, customs[key]]),
   );
 
-const momentKeywords = (logical: string, options: Json): ValueKeywords =>
-  defined({
-    ...(options["format"] === undefined
-      ? { format: MOMENTS[logical] }
-      : { formatPattern: textOf(options["format"]) }),
+function momentKeywords(logical: string, options: Json, name: string, note: Note): ValueKeywords {
+  const pattern = textOf(options["format"]);
+  const isRead = pattern === undefined || patternedMoments(pattern) !== undefined;
+  if (!isRead) note(`${name}: the format ${pattern} has no counterpart: its cells are text`);
+  if (!isRead) return {};
+  return defined({
+    ...(pattern === undefined ? { format: MOMENTS[logical] } : { formatPattern: pattern }),
     ...Object.fromEntries(BOUNDS.map((bound) => [MOMENT_BOUNDS[bound], textOf(options[bound])])),
   }) as ValueKeywords;
+}
 
 /** What the rules of quality say of a property that a schema can say too. */
 interface Rules {
@@ -516,7 +521,18 @@ function rulesOf(property: Json, name: string, note: Note): Rules {
   return rules;
 }
 
-function keysOf(name: string, table: Json, properties: readonly Json[], note: Note): TableKeys {
+function keysOf(
+  name: string,
+  table: Json,
+  properties: readonly Json[],
+  known: ReadonlySet<string>,
+  note: Note,
+): TableKeys {
+  const isSound = (fields: readonly string[]): boolean => {
+    const isKnown = fields.every((field) => known.has(field));
+    if (!isKnown) note(`the key of ${fields.join(", ")} is left out: not all are columns here`);
+    return isKnown;
+  };
   const primary = properties
     .filter(({ primaryKey }) => primaryKey === true)
     .toSorted((a, b) => Number(a["primaryKeyPosition"] ?? 0) - Number(b["primaryKeyPosition"] ?? 0))
@@ -545,10 +561,12 @@ function keysOf(name: string, table: Json, properties: readonly Json[], note: No
     const [resource, there] = pathOf(to, note);
     return { fields, reference: { resource: resource === name ? "" : resource, fields: there } };
   });
+  const uniqueKeys = unique.filter(isSound);
+  const foreignKeys = foreign.filter(({ fields }) => isSound(fields));
   return defined({
-    primaryKey: primary.length > 0 ? primary : undefined,
-    uniqueKeys: unique.length > 0 ? unique : undefined,
-    foreignKeys: foreign.length > 0 ? foreign : undefined,
+    primaryKey: primary.length > 0 && isSound(primary) ? primary : undefined,
+    uniqueKeys: uniqueKeys.length > 0 ? uniqueKeys : undefined,
+    foreignKeys: foreignKeys.length > 0 ? foreignKeys : undefined,
   }) as TableKeys;
 }
 

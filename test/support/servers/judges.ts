@@ -44,6 +44,11 @@ const SETS = {
     has: "openapi_generator_cli",
     what: "generators of REST clients",
   },
+  "table-writers": {
+    requirements: "requirements-tables.txt",
+    has: "polars",
+    what: "writers of tables",
+  },
 } as const;
 type ToolSet = keyof typeof SETS;
 /** Where the packages of a set are installed. */
