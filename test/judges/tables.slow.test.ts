@@ -252,28 +252,16 @@ describe.skipIf(toolsMissing("table-judges") && maySkip)(
     type Tool = typeof ours;
     let passed = 0;
 
-    const create = (file: string) =>
-      ["schema", "create-tabular", "--name", "Cells", "--description", "A table of cells"].concat([
-        "--separator",
-        separator,
-        "--header",
-        file,
-      ]);
-    const add = (type: string, index: string, file: string, ...more: string[]) =>
-      ["schema", "add-property", type, "--name", `c${index[0]}`, "--index", index].concat([
-        "--description",
-        "One of the columns",
-        ...more,
-        file,
-      ]);
-    const validate = (data: string, file: string) => [
-      "schema",
-      "validate",
-      "--data",
-      data,
-      "--schema",
-      file,
+    const create = (file: string) => [
+      ...["schema", "create-tabular", "--name", "Cells", "--description", "A table of cells"],
+      ...["--separator", ";", "--header", file],
     ];
+    const add = (type: string, index: string, file: string, ...more: string[]) => [
+      ...["schema", "add-property", type, "--name", `c${index[0]}`, "--index", index],
+      ...["--description", "One of the columns", ...more, file],
+    ];
+    const validate = (data: string, file: string) =>
+      `schema validate --data ${data} --schema ${file}`.split(" ");
 
     it.each<[string, Tool, Tool]>([
       ["a schema of arkgraph is read by fairscape-cli", ours, theirs],
