@@ -252,14 +252,15 @@ describe.skipIf(toolsMissing("table-judges") && maySkip)(
     type Tool = typeof ours;
     let passed = 0;
 
-    const create = (file: string) => [
-      ...["schema", "create-tabular", "--name", "Cells", "--description", "A table of cells"],
-      ...["--separator", ";", "--header", file],
-    ];
-    const add = (type: string, index: string, file: string, ...more: string[]) => [
-      ...["schema", "add-property", type, "--name", `c${index[0]}`, "--index", index],
-      ...["--description", "One of the columns", ...more, file],
-    ];
+    // Without blanks, so that a line can be split into words.
+    const create = (file: string) =>
+      `schema create-tabular --name Cells --description Measurements --separator ; --header ${file}`.split(
+        " ",
+      );
+    const add = (type: string, index: string, file: string, options = "") =>
+      `schema add-property ${type} --name c${index[0]} --index ${index} --description Measured ${options} ${file}`
+        .split(" ")
+        .filter((word) => word !== "");
     const validate = (data: string, file: string) =>
       `schema validate --data ${data} --schema ${file}`.split(" ");
 
@@ -270,12 +271,12 @@ describe.skipIf(toolsMissing("table-judges") && maySkip)(
       const file = "schema.json";
       await rm(join(path(), file), { force: true });
       expect(await writes(...create(file))).toBe(0);
-      expect(await writes(...add("string", "0", file, "--pattern", "^[a-z]$"))).toBe(0);
+      expect(await writes(...add("string", "0", file, "--pattern ^[a-z]$"))).toBe(0);
       expect(await writes(...add("integer", "1", file))).toBe(0);
       // The other program adds to the file, too.
       expect(await reads(...add("boolean", "2", file))).toBe(0);
-      const items = ["--items-datatype", "number", "--min-items", "2", "--max-items", "2"];
-      expect(await writes(...add("array", "3::", file, ...items))).toBe(0);
+      const items = "--items-datatype number --min-items 2 --max-items 2";
+      expect(await writes(...add("array", "3::", file, items))).toBe(0);
       for (const [row, status] of [
         ["a;1;true;1;2", 0],
         ["A;1;true;1;2", 1],
