@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { packageRoot } from "../src/package-root.js";
 import type { Bench, Figure } from "./bench.js";
 import { alternating, timed } from "./support/measure.js";
+import { TABLE_PEERS } from "./support/table-peers.js";
 import { genesSchema, writeEmbedding, writeGenes } from "./support/tables.js";
 import { type Usage, usage } from "./support/usage.js";
 
@@ -17,6 +18,8 @@ export const tabular: Bench = async ({ sizes, folder, say }) => {
   const path = (name: string) => join(place, name);
   say("writing tables");
   await writeGenes(path("genes.csv"), sizes.tableRows);
+  await writeGenes(path("bars.txt"), sizes.tableRows, "||");
+  await writeFile(path("bars.json"), JSON.stringify({ ...genesSchema(), seperator: "||" }));
   await writeEmbedding(path("embedding.tsv"), sizes.embeddingRows);
   await writeFile(
     path("three.csv"),
@@ -39,6 +42,7 @@ export const tabular: Bench = async ({ sizes, folder, say }) => {
   });
   const large = await alternating(sizes.rounds, {
     good: () => validate(genes, path("good.json")),
+    bars: () => validate(path("bars.txt"), path("bars.json")),
   });
   const hook = path("usage.cjs");
   const used = (status: number, data: string, schema: string): Promise<Usage> =>
@@ -69,10 +73,19 @@ export const tabular: Bench = async ({ sizes, folder, say }) => {
       value: rate(large.good),
       unit: "MB/s",
     },
+    {
+      name: "the same, between two characters",
+      value: large.bars,
+      unit: "ms",
+      baseline: { name: "one character", value: large.good },
+      wanted: { atMost: 1.5 },
+    },
     memory("memory, every row conforms", good),
     memory("memory, every row violates a pattern", violated),
     memory("memory, 1,025 columns", embedding),
-    ...(await others(place, rate, large.good)),
+    ...(await others(place, rate, large.good, sizes.rounds, () =>
+      validate(genes, path("good.json")),
+    )),
   ];
 };
 
@@ -103,6 +116,8 @@ async function others(
   folder: string,
   rate: (ms: number) => number,
   ours: number,
+  rounds: number,
+  validateGenes: () => Promise<number>,
 ): Promise<Figure[]> {
   await finished(
     process.execPath,
@@ -143,6 +158,28 @@ async function others(
         name: `${command} validate`,
         value: rate(await timed(() => finished(command, args, 0, folder))),
       },
+    });
+  }
+  for (const [library, script] of Object.entries(TABLE_PEERS)) {
+    const imports = await finished("python3", ["-c", `import ${library}`]).then(
+      () => true,
+      () => false,
+    );
+    if (!imports) {
+      process.stderr.write(`  python3 has no ${library}: not compared with it\n`);
+      continue;
+    }
+    await writeFile(join(folder, `check-${library}.py`), script);
+    const both = await alternating(rounds, {
+      ours: () => validateGenes(),
+      theirs: () => timed(() => finished("python3", [`check-${library}.py`], 0, folder)),
+    });
+    figures.push({
+      name: "the same beside a library that counts wrong rows",
+      value: rate(both.ours),
+      unit: "MB/s",
+      baseline: { name: `${library}, one thread`, value: rate(both.theirs) },
+      ...(library === "duckdb" && { wanted: { atLeast: 1 / 1.2 } }),
     });
   }
   return figures;

@@ -39,18 +39,20 @@ const WORDS = [
 ];
 
 /** A table of eight columns, one of them in quotes; about 85 bytes a row. */
-export function writeGenes(file: string, rows: number): Promise<void> {
+export function writeGenes(file: string, rows: number, separator = ","): Promise<void> {
   return writeLines(
     file,
     (function* () {
       const random = randomNumbers(1);
       const next = (below: number): number => Math.floor(random.next().value * below);
-      yield "id,symbol,ensembl,score,reads,bait,description,plate\n";
+      const line = (text: string) =>
+        separator === "," ? text : text.replaceAll(/,(?! )/g, separator);
+      yield line("id,symbol,ensembl,score,reads,bait,description,plate\n");
       for (let row = 0; row < rows; row++) {
         const text = `${WORDS[next(10)]} ${WORDS[next(10)]} ${WORDS[next(10)]}`;
-        yield (
+        yield line(
           `${row},${SYMBOLS[next(8)]},ENSG${String(next(1e11)).padStart(11, "0")},${(random.next().value * 100).toFixed(6)},` +
-          `${next(100_000)},${row % 3 === 0},"${text}",B2AI_${row % 97}_${row % 13}\n`
+            `${next(100_000)},${row % 3 === 0},"${text}",B2AI_${row % 97}_${row % 13}\n`,
         );
       }
     })(),

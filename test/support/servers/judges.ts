@@ -45,7 +45,7 @@ const SETS = {
     what: "generators of REST clients",
   },
   "table-writers": {
-    requirements: "requirements-tables.txt",
+    requirements: "requirements-table-writers.txt",
     has: "polars",
     what: "writers of tables",
   },
