@@ -195,6 +195,11 @@ function Body(props: BodyProps) {
         </Notice>
       )}
       <ArchivedNotice record={record} />
+      {landmarks.record.private && (
+        <Notice>
+          Private: until it is published, only those see this record who may change it.
+        </Notice>
+      )}
       {crate && <CrateParts record={record} crate={crate} />}
       <Origin {...props} />
       <div class="columns record">
