@@ -158,6 +158,8 @@ describe("private records", () => {
 
     expect(await everything(null)).toEqual(before.anonymous);
     expect(await everything(other!)).toEqual(before.other);
+    const page = await read(`/${HIDDEN}`, owner!, { headers: { Accept: "text/html" } });
+    expect(page.text).toContain("Private: until it is published");
     const mine = (await everything(owner!)).join("\n");
     expect(mine).toMatch(WORDS);
   });

@@ -121,6 +121,14 @@ export async function fill(place: Place): Promise<void> {
       { objects: [object("b")] },
     ),
   );
+  await write(
+    store,
+    create(
+      "ark:99999/secret",
+      { name: "Zirconium", keywords: ["hush"], links: [linkTo(A)] },
+      { private: true },
+    ),
+  );
   await write(store, create("ark:99999/gone", { links: [linkTo(A)] }, { objects: [object("c")] }));
   await write(
     store,

@@ -210,6 +210,11 @@ function Body(props: BodyProps) {
         </Notice>
       )}
       <ArchivedNotice record={record} />
+      {landmarks.record.private && (
+        <Notice>
+          Private: until it is published, only those see this record who may change it.
+        </Notice>
+      )}
       {crate && <CrateParts record={record} crate={crate} profiled={profiled} />}
       <Origin {...props} />
       <div class="columns record">
