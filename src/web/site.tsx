@@ -261,7 +261,7 @@ export class Site {
         drawEvidence(seenBy(this.#deps, caller), asked, { form: "page", base: "", ...look }),
       drawNearby: (ark, groupLink) =>
         drawNearby(seenBy(this.#deps, caller), ark, { form: "page", base: "", groupLink }),
-        readTable: (ark, question) => tableOf(seenBy(this.#deps, caller), ark, caller, question),
+      readTable: (ark, question) => tableOf(seenBy(this.#deps, caller), ark, caller, question),
       operations: this.#access.operations,
       signOut: () => endSession(this.#deps, req, res),
     };

@@ -61,7 +61,8 @@ export async function searchCommand(
   const more =
     offset + results.length < total ? `; next page: --offset ${offset + results.length}` : "";
   process.stdout.write(
-    results.map((result) => resultText(registry, result)).join("") + `${total === 1 ? "1 record" : `${total} records`}${more}\n`,
+    results.map((result) => resultText(registry, result)).join("") +
+      `${total === 1 ? "1 record" : `${total} records`}${more}\n`,
   );
 }
 
