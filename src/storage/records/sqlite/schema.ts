@@ -457,6 +457,13 @@ function scopedTokens(connection: Connection): void {
   addColumn(connection, "credential", "bound_to", "TEXT");
 }
 
+/** Accounts at issuers of OpenID Connect. */
+const IDENTITIES = `
+CREATE TABLE IF NOT EXISTS identity (issuer TEXT NOT NULL, subject TEXT NOT NULL,
+  user TEXT NOT NULL, linked_at INTEGER NOT NULL, PRIMARY KEY (issuer, subject))
+  STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS identity_user ON identity (user, linked_at);`;
+
 /** SQLite has no ADD COLUMN IF NOT EXISTS. */
 function addColumn(connection: Connection, table: string, column: string, type: string): void {
   const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
@@ -482,6 +489,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   version13,
   version14,
   scopedTokens,
+  IDENTITIES,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 
