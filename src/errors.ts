@@ -37,6 +37,11 @@ export const ERRORS = {
     status: 403,
     meaning: "The access token lacks the scope that the operation needs; the sentence names it.",
   },
+  SIGN_IN_REFUSED: {
+    status: 403,
+    meaning:
+      "The issuer of OpenID Connect did not confirm the sign-in, or it came too late or twice.",
+  },
   CSRF_REFUSED: {
     status: 403,
     meaning:
@@ -59,6 +64,10 @@ export const ERRORS = {
     meaning: "The identifier, or one that differs in hyphens only, is taken.",
   },
   EMAIL_TAKEN: { status: 409, meaning: "An account with this e-mail address exists." },
+  IDENTITY_TAKEN: {
+    status: 409,
+    meaning: "The account at the issuer is linked with another account of this registry.",
+  },
   OWNS_RECORDS: {
     status: 409,
     meaning:

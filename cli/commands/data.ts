@@ -285,6 +285,7 @@ const CALLED: Readonly<Record<TransferTable, string>> = {
   setting: "settings",
   account: "accounts",
   credential: "sessions and access tokens",
+  identity: "linked identities",
   submission: "submissions",
   record: "records, including deleted ones",
   state: "documents and graphs of all revisions",

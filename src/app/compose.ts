@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { type FileHandle, link, mkdir, open, readFile, rename, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { ContainerEngine } from "../adapters/containers/port.js";
+import type { Issuer } from "../adapters/sign-in/port.js";
 import type { DoiService } from "../adapters/doi/port.js";
 import type { Embedder } from "../adapters/embeddings/port.js";
 import { tracedDeps, tracingOf } from "./tracing.js";
@@ -202,6 +203,17 @@ async function doiServiceOf(config: Config): Promise<DoiService | undefined> {
     );
   const { DataCite } = await import("../adapters/doi/datacite.js");
   return new DataCite({ url, repository, password, prefix, timeout });
+}
+
+/** People sign in with them; the library is loaded only where there are some. */
+async function issuersOf({ OIDC_ISSUERS, PASSWORD_SIGN_IN }: Config): Promise<Issuer[]> {
+  if (OIDC_ISSUERS === null || OIDC_ISSUERS.length === 0) {
+    if (PASSWORD_SIGN_IN === "off")
+      throw new ConfigError("PASSWORD_SIGN_IN=off needs OIDC_ISSUERS: nobody could sign in");
+    return [];
+  }
+  const { OidcIssuer } = await import("../adapters/sign-in/oidc.js");
+  return OIDC_ISSUERS.map((settings) => new OidcIssuer(settings));
 }
 
 /** The engines that answer graph queries, and the guard that checks public queries first. */
@@ -448,6 +460,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   const containers = await containersOf(config, records);
   const embedder = await embedderOf(config);
   const dois = await doiServiceOf(config);
+  const issuers = await issuersOf(config);
   const nearness = embedder && new Nearness(embedder, log);
   const { jobs, shared } = await queueOf(config, records, log);
   const documents = new DocumentThread(cpu, config);
@@ -473,6 +486,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     ...(containers && { containers }),
     ...(embedder && nearness && { embedder, nearness }),
     ...(dois && { dois }),
+    issuers,
     documents,
     shared,
     planLimit,

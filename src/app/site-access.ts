@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { ValidationError } from "../errors.js";
 import { AccountResolver } from "../graphql/resolvers/account-resolver.js";
-import { signedIn } from "../graphql/resolvers/context.js";
+import { attemptsFrom, signedIn } from "../graphql/resolvers/context.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { SparqlResolver } from "../graphql/resolvers/query-resolver.js";
 import type { GraphqlInterface } from "../graphql/server.js";
@@ -92,6 +92,7 @@ export function siteAccess(
       tag: tags[0]!,
       summary,
     })),
+    attempts: (req, guessed) => attemptsFrom(graphql.context(req, null))(guessed),
     signIn: (req, credentials) => accounts.signIn(credentials, graphql.context(req, null)),
   };
 }

@@ -5,6 +5,8 @@ import {
   containerHost,
   databaseUrl,
   imagePatterns,
+  type IssuerSettings,
+  issuers,
   duration,
   durationFrom,
   headerList,
@@ -146,6 +148,19 @@ export const SETTINGS = {
     durationFrom(60_000, "1m"),
     30 * 86_400_000,
     "A login of the command line ends after this time without use.",
+  ),
+  OIDC_ISSUERS: {
+    ...setting<readonly IssuerSettings[] | null>(
+      issuers,
+      null,
+      "Issuers of OpenID Connect with which people sign in, as a JSON list; docs/sign-in.md shows it.",
+    ),
+    secret: true,
+  },
+  PASSWORD_SIGN_IN: setting(
+    oneOf("on", "off"),
+    "on",
+    "Whether people sign in with a password; off needs OIDC_ISSUERS.",
   ),
   PASSWORD_MIN_LENGTH: setting(
     whole(8, 256),

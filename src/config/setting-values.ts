@@ -68,6 +68,77 @@ export const oneOf =
     if (!values.includes(raw as T)) throw new Error(`one of ${values.join(", ")}`);
     return raw as T;
   };
+/** An issuer of OpenID Connect, as its operator and ours agreed. */
+export interface IssuerSettings {
+  /** In addresses: `orcid`. */
+  readonly name: string;
+  /** For people: `ORCID`. */
+  readonly label: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** What is asked for, `openid` among them. */
+  readonly scope: string;
+  /** Origins of endpoints that are not at the issuer's. */
+  readonly origins: readonly string[];
+  /** People without an account here may make one, also with REGISTRATION=admin. */
+  readonly register: boolean;
+  /** Name of the claim that lists groups. */
+  readonly groupsClaim: string;
+  /** ARK of a group here by its name in that claim. */
+  readonly groups: Readonly<Record<string, string>>;
+}
+
+const LOOPBACK = /^http:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?(?:\/|$)/;
+const text = (value: unknown): value is string => typeof value === "string" && value !== "";
+
+const isIssuerAddress = (address: string): boolean =>
+  URL.canParse(address) && (address.startsWith("https://") || LOOPBACK.test(address));
+const isGroups = (groups: unknown): boolean =>
+  typeof groups === "object" && groups !== null && Object.values(groups).every(text);
+
+/** @returns undefined where it is none */
+function issuerOf(given: Partial<IssuerSettings> | null): IssuerSettings | undefined {
+  const { name = "", issuer = "", clientId = "", clientSecret = "" } = given ?? {};
+  const { scope = "openid", groupsClaim = "groups", label = name } = given ?? {};
+  const { origins: others = [], register = true, groups = {} } = given ?? {};
+  const isSound =
+    [name, label, issuer, clientId, clientSecret, scope, groupsClaim].every(text) &&
+    /^[a-z0-9-]{1,40}$/.test(name) &&
+    isIssuerAddress(issuer) &&
+    [Array.isArray(others), typeof register === "boolean", isGroups(groups)].every(Boolean);
+  if (!isSound) return undefined;
+  return {
+    name,
+    label,
+    issuer,
+    clientId,
+    clientSecret,
+    scope: scope.split(" ").includes("openid") ? scope : `openid ${scope}`,
+    origins: others.map((one) => origin(one)),
+    register,
+    groupsClaim,
+    groups,
+  };
+}
+
+export const issuers: Reader<readonly IssuerSettings[]> = (raw) => {
+  const wrong = new Error(
+    'a JSON list such as [{"name":"orcid","label":"ORCID","issuer":"https://orcid.org",' +
+      '"clientId":"…","clientSecret":"…"}], with other addresses than https on loopback only',
+  );
+  let list: unknown;
+  try {
+    list = JSON.parse(raw);
+  } catch {
+    throw wrong;
+  }
+  if (!Array.isArray(list)) throw wrong;
+  const read = list.map(issuerOf).filter((one) => one !== undefined);
+  const names = new Set(read.map(({ name }) => name));
+  if (read.length < list.length || names.size < read.length) throw wrong;
+  return read;
+};
 export const matching =
   (pattern: RegExp, what: string): Reader<string> =>
   (raw) => {

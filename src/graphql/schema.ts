@@ -6,6 +6,7 @@ import {
   AdministrationResolver,
   CredentialResolver,
   GroupResolver,
+  IdentityResolver,
 } from "./resolvers/account-resolver.js";
 import { BulkResolver } from "./resolvers/bulk-resolver.js";
 import {
@@ -68,6 +69,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     ContentResolver,
     PreviewResolver,
     GroupResolver,
+    IdentityResolver,
     PublicationResolver,
     DoiResolver,
     ComputationResolver,

@@ -100,6 +100,16 @@ export async function startSession(
   caller: Caller,
 ): Promise<Session> {
   assertOwnPage(isFromOwnPage(req, deps));
+  return beginSession(deps, req, res, caller);
+}
+
+/** The same for a browser that comes from an issuer, and has shown that its sign-in began here. */
+export async function beginSession(
+  deps: Deps,
+  req: IncomingMessage,
+  res: ServerResponse,
+  caller: Caller,
+): Promise<Session> {
   const before = secretIn(req, deps);
   if (before !== undefined) await removeSession(deps, before);
   const { secret, session } = await createSession(deps, caller);
@@ -116,6 +126,25 @@ export async function endSession(
   const secret = secretIn(req, deps);
   if (secret !== undefined) await removeSession(deps, secret);
   setCookie(deps, res, "", 0);
+}
+
+/** What a browser holds while its reader signs in at an issuer. */
+const transactionName = (base: Base): string => `${nameOf(isSecure(base))}-signin`;
+
+/** @param value null: the transaction has ended */
+export function transactionCookie(base: Base, value: string | null): string {
+  const secure = isSecure(base) ? "; Secure" : "";
+  // Lax: the browser comes back from another site.
+  return (
+    `${transactionName(base)}=${value ?? ""}; Path=/; Max-Age=${value === null ? 0 : 600}; ` +
+    `HttpOnly; SameSite=Lax${secure}`
+  );
+}
+
+export function transactionIn({ headers: { cookie = "" } }: IncomingMessage, base: Base): string {
+  const name = `${transactionName(base)}=`;
+  const pair = cookie.split(";").find((part) => part.trim().startsWith(name));
+  return pair === undefined ? "" : pair.trim().slice(name.length);
 }
 
 function setCookie(base: Base, res: ServerResponse, secret: string, lifetime: number): void {

@@ -90,6 +90,14 @@ export const accountOperations: Handlers = {
     const answer = await accounts.refresh(await sentRefreshToken(request), context);
     sendJson(req, res, answer, { headers: NOT_CACHED });
   },
+  begin_device_login: async ({ req, res, context }) => {
+    sendJson(req, res, await accounts.beginDevice(context), { headers: NOT_CACHED });
+  },
+  device_token: async ({ req, res, context }) => {
+    const form = await readForm(req, context.deps, "MAX_LOGIN_BYTES");
+    const tokens = await accounts.deviceTokens(textIn(form, "device_code"), context);
+    sendJson(req, res, tokens ?? { pending: true }, { headers: NOT_CACHED });
+  },
   revoke_refresh_token: async (request) => {
     const { req, res, context } = request;
     await accounts.endRefresh(await sentRefreshToken(request), context);

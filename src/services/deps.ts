@@ -1,6 +1,7 @@
 import type { ContainerEngine } from "../adapters/containers/port.js";
 import type { DoiService } from "../adapters/doi/port.js";
 import type { Embedder } from "../adapters/embeddings/port.js";
+import type { Issuer } from "../adapters/sign-in/port.js";
 import type { Tracing } from "../adapters/telemetry/port.js";
 import type { Config } from "../config/config.js";
 import type { JobQueue } from "../jobs/port.js";
@@ -39,6 +40,8 @@ export interface Deps {
   readonly nearness?: Nearness;
   /** Registers DOIs; absent unless DATACITE_URL is set. */
   readonly dois?: DoiService;
+  /** People sign in with them; none unless OIDC_ISSUERS is set. */
+  readonly issuers: readonly Issuer[];
   /** Threads for work that would keep the serving thread busy. */
   readonly cpu: CpuPool;
   /** Parses and expands large documents. */

@@ -4,6 +4,7 @@ import type { Ark } from "../identifiers/ark.js";
 import type { JsonObject } from "../model/field.js";
 import type { Caller } from "../services/access/rules.js";
 import type { drawEvidence, DrawnEvidence } from "../services/evidence/picture/drawing.js";
+import type { LinkedIssuer } from "../services/administration/sign-in.js";
 import type { EvidenceRequest } from "../services/evidence/types.js";
 import type { TableQuestion, TableView } from "../services/previews/table-view.js";
 import type { GraphNames } from "../services/sparql/answer.js";
@@ -66,6 +67,10 @@ export interface PageRequest {
   readonly viewer: Viewer | null;
   /** Goes into each form as the field `csrf`; null without a session. */
   readonly csrf: string | null;
+  /** Sign-in at issuers of OpenID Connect. */
+  readonly issuers: IssuerSignIn;
+  /** Whether people may sign in with a password (PASSWORD_SIGN_IN). */
+  readonly hasPasswords: boolean;
   /** Fewest characters of a new password (PASSWORD_MIN_LENGTH). */
   readonly passwordLength: number;
   /** Whether uploads are private where the reader does not say otherwise. */
@@ -117,6 +122,29 @@ export interface PageRequest {
   readonly operations: readonly Operation[];
   /** Ends the session. */
   signOut(): Promise<void>;
+}
+
+/** How pages sign their readers in at issuers. The redirects set cookies. */
+export interface IssuerSignIn {
+  readonly all: readonly { readonly name: string; readonly label: string }[];
+  /** @throws ServiceError */
+  begin(name: string, to: string): Promise<Redirect>;
+  /** Begins the linking of the reader's account. @throws ServiceError */
+  beginLink(name: string): Promise<Redirect>;
+  /** The browser is back. Without an account, the form of a new one follows. @throws ServiceError */
+  finish(
+    name: string,
+  ): Promise<Redirect | { pending: string; name: string | null; email: string | null; to: string }>;
+  /** @throws ValidationError, ServiceError */
+  signUp(
+    pending: string,
+    fields: { name: string; email: string; adminToken: string },
+  ): Promise<void>;
+  linked(): Promise<LinkedIssuer[]>;
+  /** @throws ServiceError */
+  unlink(name: string): Promise<void>;
+  /** Lets a program that shows this code act for the reader. @throws ValidationError */
+  approveDevice(code: string): Promise<void>;
 }
 
 /** A page to send. */

@@ -5,11 +5,25 @@ import { type Request, type RequestHandler, Router } from "express";
 import { render } from "preact-render-to-string";
 import { ServiceError } from "../errors.js";
 import { formFields, readBytes } from "../http/body.js";
-import { endSession, startSession } from "../http/browsers.js";
+import {
+  beginSession,
+  endSession,
+  startSession,
+  transactionCookie,
+  transactionIn,
+} from "../http/browsers.js";
 import { notModified } from "../http/negotiation.js";
 import { PAGE_POLICY, SAFE_HEADERS, sendBytes } from "../http/reply.js";
-import type { Caller } from "../services/access/rules.js";
+import { authenticated, type Caller } from "../services/access/rules.js";
 import { seenBy } from "../services/access/seen.js";
+import { approveDevice } from "../services/accounts/device.js";
+import {
+  beginSignIn,
+  finishSignIn,
+  linkedIssuers,
+  signUpBy,
+  unlinkIssuer,
+} from "../services/administration/sign-in.js";
 import type { Deps } from "../services/deps.js";
 import { lastKnown } from "../services/formats/last-known.js";
 import { tableOf } from "../services/previews/preview.js";
@@ -20,6 +34,7 @@ import { drawEvidence, drawNearby } from "../services/evidence/picture/drawing.j
 import { asksForPage, Frame, rememberForm, rememberViewer, sendError } from "./frame.js";
 import type {
   CrateUpload,
+  IssuerSignIn,
   Operation,
   Page,
   PageRequest,
@@ -98,6 +113,8 @@ export interface SiteAccess {
     req: IncomingMessage,
     credentials: { username: string; password: string },
   ): Promise<Caller>;
+  /** Counts an attempt from the request's address. @throws ServiceError `TOO_MANY_REQUESTS` */
+  attempts(req: IncomingMessage, guessed: string): Promise<void>;
   /**
    * Stores the archive in the form and queues its intake, for the caller whose token the form holds
    * before its file.
@@ -248,6 +265,8 @@ export class Site {
       viewer,
       csrf,
       base: this.#deps.baseUrl(),
+      issuers: this.#issuers(req, res, query, caller),
+      hasPasswords: this.#deps.config.PASSWORD_SIGN_IN === "on",
       passwordLength: this.#deps.config.PASSWORD_MIN_LENGTH,
       privateUploads: this.#deps.config.DEFAULT_VISIBILITY !== "open",
       ask,
@@ -264,6 +283,49 @@ export class Site {
       readTable: (ark, question) => tableOf(seenBy(this.#deps, caller), ark, caller, question),
       operations: this.#access.operations,
       signOut: () => endSession(this.#deps, req, res),
+    };
+  }
+
+  #issuers(
+    req: IncomingMessage,
+    res: ServerResponse,
+    query: URLSearchParams,
+    caller: Caller | null,
+  ): IssuerSignIn {
+    const deps = this.#deps;
+    const attempts = (guessed: string) => this.#access.attempts(req, guessed);
+    const begin = async (name: string, to: string, link?: Caller): Promise<Redirect> => {
+      const asked = { to, ...(link ? { link } : {}) };
+      const { address, transaction } = await beginSignIn(deps, name, asked);
+      return {
+        redirect: address,
+        headers: { "Set-Cookie": transactionCookie(deps, transaction) },
+      };
+    };
+    return {
+      all: deps.issuers.map(({ name, label }) => ({ name, label })),
+      begin,
+      beginLink: (name) => begin(name, "/my/profile?done=linked", authenticated(caller)),
+      finish: async (name) => {
+        await attempts("issuers");
+        const transaction = transactionIn(req, deps);
+        const found = { query: query.toString(), transaction, caller };
+        const end = await finishSignIn(deps, name, found);
+        res.appendHeader("Set-Cookie", transactionCookie(deps, null));
+        if ("unknown" in end) {
+          const { unknown: person, pending, to } = end;
+          return { pending, name: person.name, email: person.email, to };
+        }
+        if ("account" in end) await beginSession(deps, req, res, end.account);
+        return { redirect: end.to };
+      },
+      signUp: async (pending, fields) => {
+        const account = await signUpBy(deps, pending, fields, attempts);
+        await startSession(deps, req, res, account);
+      },
+      linked: () => linkedIssuers(deps, authenticated(caller)),
+      unlink: (name) => unlinkIssuer(deps, name, authenticated(caller)),
+      approveDevice: (code) => approveDevice(deps, code, authenticated(caller)),
     };
   }
 

@@ -251,6 +251,8 @@ const REST: Record<string, Row> = {
   api_catalog: { outside: "addresses of the interfaces" },
   token: { write: "login" },
   login: { write: "login" },
+  begin_device_login: { outside: "test/rest/token/device.test.ts" },
+  device_token: { outside: "test/rest/token/device.test.ts" },
   refresh_token: { outside: "test/rest/token/refresh.test.ts" },
   revoke_refresh_token: { outside: "test/rest/token/refresh.test.ts" },
   start_session: { outside: "signs a browser in: test/rest/sessions.test.ts" },

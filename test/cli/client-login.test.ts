@@ -67,11 +67,19 @@ describe("arkgraph login", () => {
 
   it("says what to do with a token that has expired or is refused", async () => {
     const text = await readFile(credentials(), "utf8");
-    await writeFile(credentials(), text.replace(/"expires": \d+/, '"expires": 1000'));
+    const expired = text.replace(/"expires": \d+/, '"expires": 1000');
+    await writeFile(credentials(), expired.replace(/"refresh": "[^"]*"/, '"refresh": "none"'));
     expect(await tool("whoami")).toEqual(
       failure(/the login to http.* has expired: run arkgraph login again/),
     );
-    await writeFile(credentials(), text);
+    // A refresh token renews the login, once.
+    await writeFile(credentials(), expired);
+    expect((await tool("whoami")).status).toBe(0);
+    const renewed = await readFile(credentials(), "utf8");
+    expect(renewed).not.toBe(expired);
+    await writeFile(credentials(), expired);
+    expect((await tool("whoami")).status).toBe(1);
+    await writeFile(credentials(), renewed);
     const { stderr, status } = await tool("whoami", undefined, {
       ARKGRAPH_TOKEN: "secret-token-that-is-none",
     });

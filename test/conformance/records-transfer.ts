@@ -82,6 +82,12 @@ export async function fill(place: Place): Promise<void> {
     },
     { most: 9, replaces: false },
   );
+  await store.linkIdentity({
+    issuer: "https://login.example",
+    subject: "Ann \u{1F9EC}",
+    user: OWNER,
+    linkedAt: 1_700_000_000_003,
+  });
   // Links to what comes later, in another spelling; a shared key; names and words of every kind.
   await write(
     store,
@@ -328,6 +334,7 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
           accounts: await store.countAccounts(),
           signIns: await store.accounts({ limit: 9 }),
           credential: await store.credential("c".repeat(64)),
+          identities: await store.identitiesOf(OWNER),
           setting: await store.setting("admin-token"),
           submissions: await store.submissionsOf(null, { limit: 9 }),
           unfinished: await store.unfinished(),

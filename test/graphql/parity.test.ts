@@ -382,6 +382,8 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   readiness: ["Health.ready"],
   token: ["Mutation.signIn"],
   login: ["Mutation.signIn"],
+  begin_device_login: "for programs that have no token yet",
+  device_token: "for programs that have no token yet",
   refresh_token: "renews a login of the command line",
   revoke_refresh_token: "ends a login of the command line",
   me: ["Query.me"],

@@ -38,6 +38,7 @@ function addAccount(program: ToolCommand): void {
       "--password-stdin",
       "read the password from standard input; it is asked for on the terminal otherwise",
     )
+    .option("--web", "sign in with a browser, also with an account of another place")
     .example("printf 'correct horse battery' | arkgraph login ada@example.org --password-stdin")
     .action(async (user, options) => (await import("./session.js")).loginCommand(user, options));
   program

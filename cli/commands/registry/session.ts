@@ -1,4 +1,5 @@
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   fieldsForm,
   isPrivate,
@@ -16,9 +17,10 @@ import { Failure, note, visible } from "../../terminal.js";
 /** `login`: gets a token and stores it for later commands. @throws Failure */
 export async function loginCommand(
   username: string | undefined,
-  { server, passwordStdin }: ServerOption & { passwordStdin?: true },
+  { server, passwordStdin, web }: ServerOption & { passwordStdin?: true; web?: true },
 ): Promise<void> {
   const { address } = await resolveServer(server);
+  if (web === true) return loginByWeb(address);
   if (!isPrivate(address))
     note(`${address} is not encrypted: others on the network can read the password`);
   if (passwordStdin === true && username === undefined)
@@ -32,6 +34,31 @@ export async function loginCommand(
     fieldsForm({ grant_type: "password", username: user, password, scope: "offline_access" }),
   );
   await loggedIn(address, answer);
+}
+
+interface DeviceLogin {
+  device_code: string;
+  user_code: string;
+  verification_uri_complete: string;
+  interval: number;
+}
+
+/** The user signs in with a browser, which may be on another machine. @throws Failure */
+async function loginByWeb(address: string): Promise<void> {
+  const registry = new Registry(address, undefined);
+  const begun = await registry.json<DeviceLogin>("/token/device", { method: "POST" });
+  note(
+    `open ${visible(begun.verification_uri_complete)} in a browser, and compare the code there ` +
+      `with ${visible(begun.user_code)}`,
+  );
+  for (;;) {
+    await sleep(begun.interval * 1000);
+    const answer = await registry.json<TokenAnswer | { pending: true }>(
+      "/token/device/exchange",
+      fieldsForm({ device_code: begun.device_code }),
+    );
+    if (!("pending" in answer)) return loggedIn(address, answer);
+  }
 }
 
 /** Stores the tokens, and says whose they are. @throws Failure */

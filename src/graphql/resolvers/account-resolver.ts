@@ -7,12 +7,14 @@ import {
   Args,
   Ctx,
   Field,
+  FieldResolver,
   ID,
   Int,
   Mutation,
   ObjectType,
   Query,
   Resolver,
+  Root,
 } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
@@ -47,8 +49,14 @@ import {
   listAccessTokens,
   revokeAccessToken,
 } from "../../services/accounts/credentials.js";
+import {
+  beginDeviceLogin,
+  type DeviceLogin,
+  deviceTokens,
+} from "../../services/accounts/device.js";
 import { endRefresh, refresh } from "../../services/accounts/refresh.js";
 import type { TokenAnswer } from "../../services/accounts/tokens.js";
+import { orcidOf } from "../../services/administration/sign-in.js";
 import { askedArk } from "../../services/records/find.js";
 import type { RecordView } from "../../services/records/view.js";
 import type { ListedAccount, StoredRecord } from "../../storage/records/port.js";
@@ -103,6 +111,17 @@ export class AccountResolver {
     return endRefresh(deps, secret);
   }
 
+  /** @throws ServiceError `TOO_MANY_REQUESTS` */
+  async beginDevice(context: Context): Promise<DeviceLogin> {
+    await attemptsFrom(context)("devices");
+    return beginDeviceLogin(context.deps);
+  }
+
+  /** @throws ServiceError `INVALID_TOKEN` */
+  deviceTokens(code: string, { deps }: Context): Promise<TokenAnswer | null> {
+    return deviceTokens(deps, code);
+  }
+
   /** The account behind a user name and a password, for a session. @throws as {@link token} */
   async signIn(form: JsonValue | undefined, context: Context): Promise<Caller> {
     const { user, admin } = await signIn(
@@ -148,6 +167,18 @@ export class AccountResolver {
   ): Promise<RecordNode | null> {
     const record = await userByEmail(signedIn(context).deps, email);
     return record && record.tombstone === null ? nodeOf(record) : null;
+  }
+}
+
+/** What an account has proved elsewhere. */
+@Resolver(() => NODE_TYPES.user)
+export class IdentityResolver {
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: "ORCID iD, proved by a sign-in at ORCID.",
+  })
+  orcid(@Root() user: RecordNode, @Ctx() { deps }: Context): Promise<string | null> {
+    return orcidOf(deps, user.id);
   }
 }
 

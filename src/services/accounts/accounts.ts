@@ -32,6 +32,15 @@ function assertShort(
     );
 }
 
+/** @throws ServiceError `FORBIDDEN` where people sign in at issuers only */
+export function assertPasswords({ config }: Pick<Deps, "config">): void {
+  if (config.PASSWORD_SIGN_IN === "off")
+    throw new ServiceError(
+      "FORBIDDEN",
+      "This registry has no passwords: sign in at its page /signin, or with arkgraph login --web.",
+    );
+}
+
 /** The credentials of a token request (OAuth 2.0 password grant). */
 interface Credentials {
   username: string;
@@ -85,6 +94,7 @@ export async function signIn(
   { username, password }: Credentials,
   attempts?: (account: string) => Promise<void>,
 ): Promise<Account> {
+  assertPasswords(deps);
   assertShort(deps, { username, password });
   const account = await accountNamed(deps, username);
   await attempts?.(account?.user ?? sha256(normalizeEmail(username)));
@@ -149,6 +159,7 @@ export async function changePassword(
   attempts?: Attempts,
 ): Promise<TokenAnswer> {
   const { user } = caller;
+  assertPasswords(deps);
   assertShort(deps, { username: current, password: next });
   assertSignedIn(caller, "change a password");
   await attempts?.(user);

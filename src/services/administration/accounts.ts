@@ -9,6 +9,7 @@ import { type Ark, lookupArk, sameArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { Account, ListedAccount } from "../../storage/records/port.js";
 import { assertMayChangeMembers, type Caller, names, assertSignedIn } from "../access/rules.js";
+import { assertPasswords } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
 import { findLive, NothingStored } from "../records/find.js";
 import { totalsByKind } from "../records/list.js";
@@ -152,6 +153,7 @@ export async function resetPassword(
   attempts?: Attempts,
   now = Date.now(),
 ): Promise<string> {
+  assertPasswords(deps);
   if (token.length + password.length > deps.config.MAX_LOGIN_BYTES)
     throw new ServiceError("TOO_LARGE", "Token and password are too long (MAX_LOGIN_BYTES).");
   await attempts?.("password reset");

@@ -61,6 +61,8 @@ export interface CreateOptions {
     document: JsonObject,
     ark: string,
   ): { document: JsonObject; objects: ObjectReference[] };
+  /** For users: made by whom an issuer vouches for, also with REGISTRATION=admin. */
+  invited?: boolean;
   /** For users: counts guesses of secrets. */
   attempts?: Attempts;
   /** Who sees it until it is published; absent: as DEFAULT_VISIBILITY says. */
@@ -84,11 +86,11 @@ export async function createRecord(
   kindName: KindName,
   input: JsonValue | undefined,
   caller: Caller | null,
-  { at, prepare, complete, attempts, visibility }: CreateOptions = {},
+  { at, prepare, complete, attempts, visibility, invited = false }: CreateOptions = {},
 ): Promise<RecordView> {
   const kind = KINDS[kindName];
   const hidden = isPrivate(deps.config, kindName, visibility);
-  if (kindName === "user") assertMayHaveAccount(deps, input, caller);
+  if (kindName === "user" && !invited) assertMayHaveAccount(deps, input, caller);
   const { document, ark: given } = checked(kindName, input, at, { isNew: true });
   const { own, unheld, account } = await allowed(deps, kind, document, caller, { given, attempts });
   await prepare?.(document);

@@ -48,6 +48,10 @@ export const TRANSFER = {
       bound_to: "text",
     },
   },
+  identity: {
+    key: ["issuer", "subject"],
+    columns: { issuer: "text", subject: "text", user: "text", linked_at: "integer" },
+  },
   submission: {
     key: ["number"],
     columns: {

@@ -110,6 +110,29 @@ export function accountsConform({ store, reopen }: Setting): void {
     });
   });
 
+  test("an identity is linked with one account, until that unlinks it or is deleted", async () => {
+    const identity = {
+      issuer: "https://login.example",
+      subject: "a\u{1F9EC}",
+      user: OWNER,
+      linkedAt: 5,
+    };
+    await store().commit(commitOf([user()], { account }));
+    expect(await store().linkIdentity(identity)).toBe(true);
+    const other = { ...identity, user: "ark:99999/user-eve", linkedAt: 6 };
+    expect(await store().linkIdentity(other)).toBe(false);
+    expect(await store().identity(identity.issuer, identity.subject)).toEqual(identity);
+    expect(await store().identity(identity.issuer, "A\u{1F9EC}")).toBeUndefined();
+    expect(await store().identitiesOf(OWNER)).toEqual([identity]);
+    await store().unlinkIdentity(OWNER, "https://another.example");
+    expect(await store().identitiesOf(OWNER)).toHaveLength(1);
+    await store().unlinkIdentity(OWNER, identity.issuer);
+    expect(await store().identitiesOf(OWNER)).toEqual([]);
+    await store().linkIdentity(identity);
+    await store().commit(commitOf([], { account: { op: "delete", user: OWNER } }));
+    expect(await store().identity(identity.issuer, identity.subject)).toBeUndefined();
+  });
+
   describe("a credential", () => {
     const credential = (more: Partial<Credential> = {}): Credential => ({
       hash: "a".repeat(64),

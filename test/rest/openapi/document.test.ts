@@ -102,6 +102,8 @@ const EXPECTED = [
   "token",
   "login",
   "refresh_token",
+  "begin_device_login",
+  "device_token",
   "revoke_refresh_token",
   ...KIND.flatMap((kind) =>
     ["list", "create", "update", "patch", "get", "delete"].map((verb) => `${verb}_${kind}`),

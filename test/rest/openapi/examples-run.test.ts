@@ -92,6 +92,8 @@ const STORY = [
   "list_entity",
   "me",
   "refresh_token",
+  "begin_device_login",
+  "device_token",
   "revoke_refresh_token",
   "start_session",
   "read_session",
@@ -148,6 +150,7 @@ const STORY = [
 const STATUS: Readonly<Record<string, number>> = {
   // The example is no token of this registry.
   refresh_token: 401,
+  device_token: 401,
   execute_computation: 503,
   reserve_doi: 503,
   cancel_upload: 409,

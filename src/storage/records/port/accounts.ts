@@ -50,7 +50,7 @@ export type AccountChange =
   | { op: "delete"; user: string };
 
 /** What a credential is for. */
-export type CredentialPurpose = "session" | "token" | "reset" | "refresh";
+export type CredentialPurpose = "session" | "token" | "reset" | "refresh" | "device";
 
 /** A secret that stands for an account; only its hash is stored. */
 export interface Credential {
@@ -100,6 +100,26 @@ export interface CredentialStore {
   ): Promise<boolean>;
 }
 
+/** An account at an issuer of OpenID Connect that is linked with an account here. */
+export interface Identity {
+  issuer: string;
+  /** The issuer's name for the person, which it never gives to another one. */
+  subject: string;
+  /** ARK of the user record. */
+  user: string;
+  linkedAt: number;
+}
+
+/** Those of a deleted account are deleted with it. */
+export interface IdentityStore {
+  identity(issuer: string, subject: string): Promise<Identity | undefined>;
+  /** Those of an account, in the order in which they were linked. */
+  identitiesOf(user: string): Promise<Identity[]>;
+  /** @returns false, and nothing is changed, where the identity is linked already */
+  linkIdentity(identity: Identity): Promise<boolean>;
+  unlinkIdentity(user: string, issuer: string): Promise<void>;
+}
+
 /** An account in the list of all. */
 export interface ListedAccount {
   user: string;
@@ -111,7 +131,7 @@ export interface ListedAccount {
   signedInAt: number | null;
 }
 
-export interface AccountStore extends CredentialStore {
+export interface AccountStore extends CredentialStore, IdentityStore {
   /** Accounts that are not deleted, the newest first; `positions[i]` is that of `items[i]`. */
   accounts(options: {
     after?: string;

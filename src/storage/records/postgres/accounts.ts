@@ -4,6 +4,8 @@ import type {
   Credential,
   CredentialPurpose,
   CredentialStore,
+  Identity,
+  IdentityStore,
   ListedAccount,
   RecordStore,
 } from "../port.js";
@@ -236,8 +238,28 @@ const SIGN_IN = statement(
   "UPDATE account SET signed_in_at = $2 WHERE person = $1 AND deleted = false",
 );
 
+type IdentityRow = [issuer: string, subject: string, user: string, linkedAt: number];
+const identityOf = ([issuer, subject, user, linkedAt]: IdentityRow): Identity => ({
+  issuer,
+  subject,
+  user,
+  linkedAt,
+});
+const IDENTITY = statement<IdentityRow>(
+  "SELECT issuer, subject, person, linked_at FROM identity WHERE issuer = $1 AND subject = $2",
+);
+const IDENTITIES_OF = statement<IdentityRow>(
+  `SELECT issuer, subject, person, linked_at FROM identity WHERE person = $1
+    ORDER BY linked_at, issuer, subject`,
+);
+const LINK = statement<[string]>(
+  `INSERT INTO identity (issuer, subject, person, linked_at) VALUES ($1, $2, $3, $4)
+    ON CONFLICT DO NOTHING RETURNING issuer`,
+);
+const UNLINK = statement("DELETE FROM identity WHERE person = $1 AND issuer = $2");
+
 /** Credentials wait for no commit: they are rows of their own. */
-export class Credentials implements CredentialStore {
+export class Credentials implements CredentialStore, IdentityStore {
   readonly #reading: Database;
   readonly #writing: Database;
 
@@ -291,6 +313,25 @@ export class Credentials implements CredentialStore {
         ? await this.#writing.query(REMOVE_HASH, [which.hash])
         : await this.#writing.query(REMOVE_ID, [which.user, which.purpose, which.id]);
     return removed.length > 0;
+  }
+
+  async identity(issuer: string, subject: string): Promise<Identity | undefined> {
+    if (!isStorableText(subject)) return undefined;
+    const [row] = await this.#reading.query(IDENTITY, [issuer, subject]);
+    return row && identityOf(row);
+  }
+
+  async identitiesOf(user: string): Promise<Identity[]> {
+    if (!isStorableText(user)) return [];
+    return (await this.#reading.query(IDENTITIES_OF, [user])).map(identityOf);
+  }
+
+  async linkIdentity({ issuer, subject, user, linkedAt }: Identity): Promise<boolean> {
+    return (await this.#writing.query(LINK, [issuer, subject, user, linkedAt])).length > 0;
+  }
+
+  async unlinkIdentity(user: string, issuer: string): Promise<void> {
+    await this.#writing.query(UNLINK, [user, issuer]);
   }
 
   async noteSignIn(user: string, at: number): Promise<void> {

@@ -14,6 +14,7 @@ import type {
   Credential,
   CredentialPurpose,
   CredentialStore,
+  Identity,
   FileReference,
   Found,
   FoundLink,
@@ -194,6 +195,14 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#ask(() => this.#credentials.credential(hash));
   credentialsOf = (user: string, purpose: CredentialPurpose): Promise<Credential[]> =>
     this.#ask(() => this.#credentials.credentialsOf(user, purpose));
+  identity = (issuer: string, subject: string): Promise<Identity | undefined> =>
+    this.#ask(() => this.#credentials.identity(issuer, subject));
+  identitiesOf = (user: string): Promise<Identity[]> =>
+    this.#ask(() => this.#credentials.identitiesOf(user));
+  linkIdentity = (identity: Identity): Promise<boolean> =>
+    this.#ask(() => this.#credentials.linkIdentity(identity));
+  unlinkIdentity = (user: string, issuer: string): Promise<void> =>
+    this.#ask(() => this.#credentials.unlinkIdentity(user, issuer));
   storeCredential = (...args: Parameters<CredentialStore["storeCredential"]>): Promise<boolean> =>
     this.#ask(() => this.#credentials.storeCredential(...args));
   useCredential = (hash: string, at: number): Promise<void> =>

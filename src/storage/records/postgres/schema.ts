@@ -593,6 +593,14 @@ ALTER TABLE credential ADD COLUMN IF NOT EXISTS scopes text COLLATE "C",
   ADD COLUMN IF NOT EXISTS bound_to text COLLATE "C";
 `;
 
+/** Accounts at issuers of OpenID Connect. */
+const IDENTITIES = `
+CREATE TABLE IF NOT EXISTS identity (issuer text COLLATE "C" NOT NULL,
+  subject text COLLATE "C" NOT NULL, person text COLLATE "C" NOT NULL, linked_at bigint NOT NULL,
+  PRIMARY KEY (issuer, subject));
+CREATE INDEX IF NOT EXISTS identity_person ON identity (person, linked_at);
+`;
+
 /**
  * Records that only those see who may change them, and their texts, which no search reads. Nodes of
  * older versions would show them.
@@ -629,6 +637,8 @@ export const MIGRATIONS: readonly Migration[] = [
   // An older program would let a token with few scopes do everything.
   { up: SCOPED_TOKENS, needs: 16 },
   { up: PRIVATE_RECORDS, needs: 17 },
+  // An older program would leave the identities of a deleted account.
+  { up: IDENTITIES, needs: 18 },
 ];
 
 /**

@@ -37,6 +37,7 @@ import { ADD_WORDS, addTextsTo } from "./writes/states.js";
 const NAMED: Partial<Record<TransferTable, Readonly<Record<string, string>>>> = {
   account: { user: "person" },
   credential: { user: "person" },
+  identity: { user: "person" },
   submission: { user: "person" },
   object_ref: { until: "ended" },
 };

@@ -5,6 +5,7 @@ import type {
   Credential,
   CredentialPurpose,
   CredentialStore,
+  Identity,
   ListedAccount,
   RecordStore,
 } from "../port.js";
@@ -135,6 +136,7 @@ export class AccountWrites {
   readonly #update;
   readonly #delete;
   readonly #forget;
+  readonly #forgetIdentities;
   readonly #signIn;
   readonly #setting;
   readonly #keep;
@@ -158,6 +160,7 @@ export class AccountWrites {
         signed_in_at = NULL WHERE user = ? AND deleted = 0`,
     );
     this.#forget = connection.prepare("DELETE FROM credential WHERE user = ?");
+    this.#forgetIdentities = connection.prepare("DELETE FROM identity WHERE user = ?");
     this.#signIn = connection.prepare(
       "UPDATE account SET signed_in_at = ?2 WHERE user = ?1 AND deleted = 0",
     );
@@ -202,6 +205,7 @@ export class AccountWrites {
       // Not by the time of either: nodes' clocks differ.
       if (change.op === "delete" || change.tokensValidFrom !== undefined)
         this.#forget.run([change.user]);
+      if (change.op === "delete") this.#forgetIdentities.run([change.user]);
       if (changes === 0) throw noAccount(change.user);
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
@@ -224,6 +228,60 @@ export class AccountWrites {
     if (value === null) this.#unset.run([name]);
     else (options.ifAbsent ? this.#keep : this.#set).run([name, value]);
     return this.#setting.get([name])?.[0];
+  }
+}
+
+const IDENTITY = "issuer, subject, user, linked_at";
+type IdentityRow = [issuer: string, subject: string, user: string, linkedAt: number];
+const identityOf = ([issuer, subject, user, linkedAt]: IdentityRow): Identity => ({
+  issuer,
+  subject,
+  user,
+  linkedAt,
+});
+
+/** Reads of {@link IdentityStore}. */
+export class IdentityReads {
+  readonly #one;
+  readonly #of;
+
+  constructor(connection: Connection) {
+    this.#one = connection.prepare<IdentityRow>(
+      `SELECT ${IDENTITY} FROM identity WHERE issuer = ? AND subject = ?`,
+    );
+    this.#of = connection.prepare<IdentityRow>(
+      `SELECT ${IDENTITY} FROM identity WHERE user = ? ORDER BY linked_at, issuer, subject`,
+    );
+  }
+
+  one(issuer: string, subject: string): Identity | undefined {
+    const row = isStorableText(subject) ? this.#one.get([issuer, subject]) : undefined;
+    return row && identityOf(row);
+  }
+
+  of(user: string): Identity[] {
+    return isStorableText(user) ? this.#of.all([user]).map(identityOf) : [];
+  }
+}
+
+/** Writes of {@link IdentityStore}. */
+export class IdentityWrites {
+  readonly #link;
+  readonly #unlink;
+
+  constructor(connection: Connection) {
+    this.#link = connection.prepare(
+      `INSERT INTO identity (${IDENTITY}) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    );
+    this.#unlink = connection.prepare("DELETE FROM identity WHERE user = ? AND issuer = ?");
+  }
+
+  link({ issuer, subject, user, linkedAt }: Identity): boolean {
+    return this.#link.run([issuer, subject, user, linkedAt]) > 0;
+  }
+
+  unlink(user: string, issuer: string): void {
+    this.#unlink.run([user, issuer]);
   }
 }
 

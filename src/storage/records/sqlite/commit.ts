@@ -1,7 +1,7 @@
 /** Commits: the steps of one, and one transaction for several requests. */
 import type { Committed, CommittedRecord } from "../port.js";
 import { heldMeanwhile, unavailable } from "../refusals.js";
-import { AccountWrites, CredentialWrites } from "./accounts.js";
+import { AccountWrites, CredentialWrites, IdentityWrites } from "./accounts.js";
 import { QuadsRewrites, ScoreWrites, VectorWrites } from "./derived.js";
 import { LinkWrites } from "./links.js";
 import { CrateUseWrites, ObjectWrites } from "./objects.js";
@@ -221,6 +221,7 @@ export class GroupCommit {
     leases = new LeaseWrites(connection),
     vectors = new VectorWrites(connection),
     credentials = new CredentialWrites(connection),
+    identities = new IdentityWrites(connection),
     quads = new QuadsRewrites(connection),
   ) {
     this.#connection = connection;
@@ -234,6 +235,8 @@ export class GroupCommit {
       noteSignIn: (user, at) => accounts.noteSignIn(user, at),
       storeCredential: (credential, limit) => credentials.store(credential, limit),
       useCredential: (hash, at) => credentials.use(hash, at),
+      linkIdentity: (identity) => identities.link(identity),
+      unlinkIdentity: (user, issuer) => identities.unlink(user, issuer),
       removeCredential: (which) => credentials.remove(which),
       lease: (name, holder, ttl) => this.#leases.take(name, holder, ttl, Date.now()),
       releaseLease: (name, holder) => this.#leases.release(name, holder),

@@ -14,6 +14,8 @@ import type {
   Credential,
   CredentialPurpose,
   CredentialStore,
+  Identity,
+  IdentityStore,
   FileReference,
   Found,
   FoundLink,
@@ -56,7 +58,7 @@ import type {
 } from "../port/submissions.js";
 import { AskedThread, Feed } from "../threads.js";
 import { checkedVectors } from "../vectors.js";
-import { AccountReads, CredentialReads } from "./accounts.js";
+import { AccountReads, CredentialReads, IdentityReads } from "./accounts.js";
 import { lockFile, openForReading } from "./connection.js";
 import { ScoreReads, VectorReads } from "./derived.js";
 import { LinkReads } from "./links.js";
@@ -78,6 +80,7 @@ class SqliteRecordStore implements RecordStore {
   readonly #links;
   readonly #accounts;
   readonly #credentials;
+  readonly #identities;
   readonly #submissions;
   readonly #objects;
   readonly #uses;
@@ -112,6 +115,7 @@ class SqliteRecordStore implements RecordStore {
     this.#links = new LinkReads(connection);
     this.#accounts = new AccountReads(connection);
     this.#credentials = new CredentialReads(connection);
+    this.#identities = new IdentityReads(connection);
     this.#submissions = new SubmissionReads(connection);
     this.#objects = new ObjectReads(connection);
     this.#uses = new CrateUseReads(connection);
@@ -212,6 +216,13 @@ class SqliteRecordStore implements RecordStore {
     read(() => this.#credentials.byHash(hash));
   credentialsOf = async (user: string, purpose: CredentialPurpose): Promise<Credential[]> =>
     read(() => this.#credentials.of(user, purpose));
+  identity = async (issuer: string, subject: string): ReturnType<IdentityStore["identity"]> =>
+    read(() => this.#identities.one(issuer, subject));
+  identitiesOf = async (user: string): Promise<Identity[]> => read(() => this.#identities.of(user));
+  linkIdentity = async (identity: Identity): Promise<boolean> =>
+    this.#writer.call("linkIdentity", identity);
+  unlinkIdentity = async (user: string, issuer: string): Promise<void> =>
+    this.#writer.call("unlinkIdentity", user, issuer);
   storeCredential = async (
     ...args: Parameters<CredentialStore["storeCredential"]>
   ): Promise<boolean> => this.#writer.call("storeCredential", ...args);

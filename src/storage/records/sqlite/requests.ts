@@ -10,6 +10,7 @@ import type {
   Commit,
   Committed,
   CredentialStore,
+  IdentityStore,
   LeaseStore,
   ObjectBookkeeping,
   RecordState,
@@ -226,6 +227,8 @@ export interface WriterCalls {
   noteSignIn: { args: Parameters<RecordStore["noteSignIn"]>; result: void };
   storeCredential: { args: Parameters<CredentialStore["storeCredential"]>; result: boolean };
   useCredential: { args: Parameters<CredentialStore["useCredential"]>; result: void };
+  linkIdentity: { args: Parameters<IdentityStore["linkIdentity"]>; result: boolean };
+  unlinkIdentity: { args: Parameters<IdentityStore["unlinkIdentity"]>; result: void };
   removeCredential: { args: Parameters<CredentialStore["removeCredential"]>; result: boolean };
   lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
   releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };

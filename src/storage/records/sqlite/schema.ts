@@ -488,6 +488,12 @@ CREATE INDEX live_created ON record (created_at, id, kind, private) WHERE delete
 CREATE INDEX live_modified ON record (modified_at, id, kind, status, private)
   WHERE deleted_at IS NULL;`);
 }
+/** Accounts at issuers of OpenID Connect. */
+const IDENTITIES = `
+CREATE TABLE IF NOT EXISTS identity (issuer TEXT NOT NULL, subject TEXT NOT NULL,
+  user TEXT NOT NULL, linked_at INTEGER NOT NULL, PRIMARY KEY (issuer, subject))
+  STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS identity_user ON identity (user, linked_at);`;
 
 /** SQLite has no ADD COLUMN IF NOT EXISTS. */
 function addColumn(connection: Connection, table: string, column: string, type: string): void {
@@ -515,6 +521,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   version14,
   scopedTokens,
   privateRecords,
+  IDENTITIES,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 

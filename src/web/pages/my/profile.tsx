@@ -1,6 +1,7 @@
 /** One's own profile, password and access tokens. */
 import { Field, Form, Identifier, Notice, Section, When } from "../../components.js";
 import { RecordLink } from "../../record-components.js";
+import type { LinkedIssuer } from "../../../services/administration/sign-in.js";
 import type { Page, PageRequest, Redirect, Route } from "../../page.js";
 import { problemOf } from "../../problems.js";
 import { passwordRule } from "../account.js";
@@ -14,7 +15,7 @@ import {
 } from "../../documents.js";
 import { own, pageOf } from "./frame.js";
 
-type FormName = "profile" | "password" | "token";
+type FormName = "profile" | "password" | "token" | "issuer";
 
 interface ProfileState {
   /** The secret of a token that was just created: shown once. */
@@ -39,6 +40,7 @@ interface FormProps {
 async function profile(request: PageRequest, state: ProfileState = {}): Promise<Page> {
   const { ask, csrf, form: sent } = request;
   const { me, accessTokens } = await ask(ProfileDocument, {});
+  const issuers = request.issuers.all.length === 0 ? [] : await request.issuers.linked();
   const propsOf = (form: FormName): FormProps => ({
     csrf,
     sent,
@@ -58,7 +60,10 @@ async function profile(request: PageRequest, state: ProfileState = {}): Promise<
         </Notice>
       )}
       <ProfileSection me={me!} {...propsOf("profile")} />
-      <PasswordSection {...propsOf("password")} rule={passwordRule(request)} />
+      {request.hasPasswords && (
+        <PasswordSection {...propsOf("password")} rule={passwordRule(request)} />
+      )}
+      {issuers.length > 0 && <IssuersSection issuers={issuers} {...propsOf("issuer")} />}
       <TokensSection tokens={accessTokens} {...propsOf("token")} />
     </>,
     state.problem ? 422 : 200,
@@ -139,6 +144,35 @@ function PasswordSection({
           Change the password
         </button>
       </Form>
+    </Section>
+  );
+}
+
+function IssuersSection({
+  issuers,
+  csrf,
+  problem,
+}: FormProps & { issuers: readonly LinkedIssuer[] }) {
+  return (
+    <Section title="Sign in with">
+      <p>Link your account elsewhere, and sign in there instead of with a password.</p>
+      <ProblemNotice problem={problem} />
+      {issuers.map(({ name, label, subject }) => (
+        <Form csrf={csrf}>
+          <input type="hidden" name="issuer" value={name} />
+          <p>
+            {label}
+            {subject !== null && (
+              <>
+                : linked with <code>{subject}</code>
+              </>
+            )}{" "}
+            <button class="secondary" name="action" value={subject === null ? "link" : "unlink"}>
+              {subject === null ? `Link ${label}` : "Unlink"}
+            </button>
+          </p>
+        </Form>
+      ))}
     </Section>
   );
 }
@@ -257,10 +291,18 @@ function TokenTable({ tokens, csrf }: { tokens: AccessTokens; csrf: string | nul
   );
 }
 
+/** Which form has a button for an action; other actions are of tokens. */
+const FORM_OF: Readonly<Record<string, FormName>> = {
+  profile: "profile",
+  password: "password",
+  link: "issuer",
+  unlink: "issuer",
+};
+
 async function changeProfile(request: PageRequest): Promise<Page | Redirect> {
   const { ask, form, viewer } = request;
   const action = form.get("action");
-  const of = action === "profile" || action === "password" ? action : "token";
+  const of = FORM_OF[action ?? ""] ?? "token";
   try {
     if (action === "profile") {
       await ask(UpdateProfileDocument, {
@@ -280,6 +322,12 @@ async function changeProfile(request: PageRequest): Promise<Page | Redirect> {
       // The change ends every session: this browser gets a new one.
       await request.signIn({ username: viewer!.id, password: newPassword });
       return { redirect: "/my/profile?done=password" };
+    }
+    if (action === "link")
+      return toIssuer(await request.issuers.beginLink(form.get("issuer") ?? ""));
+    if (action === "unlink") {
+      await request.issuers.unlink(form.get("issuer") ?? "");
+      return await profile(request, { done: "The account was unlinked." });
     }
     if (action === "revoke") {
       await ask(RevokeAccessTokenDocument, { id: form.get("id") ?? "" });
@@ -301,13 +349,37 @@ async function changeProfile(request: PageRequest): Promise<Page | Redirect> {
   }
 }
 
+/** The policy of pages lets no form lead to another site: a link does. */
+const toIssuer = ({ redirect, headers = {} }: Redirect): Page => ({
+  title: "Link an account",
+  section: "my",
+  headers: { ...headers, "Cache-Control": "no-store" },
+  body: (
+    <>
+      <h1>Link an account</h1>
+      <p>
+        Sign in there with the account that is yours: every person who uses it can then sign in as
+        you.
+      </p>
+      <p>
+        <a class="button" href={redirect} rel="noreferrer">
+          Go on
+        </a>
+      </p>
+    </>
+  ),
+});
+
+const DONE: Readonly<Record<string, string>> = {
+  password: "The password was changed.",
+  linked: "The account was linked.",
+};
+
 export const profileRoute: Route = {
   path: "/my/profile",
-  get: own((request) =>
-    profile(
-      request,
-      request.query.get("done") === "password" ? { done: "The password was changed." } : {},
-    ),
-  ),
+  get: own((request) => {
+    const done = DONE[request.query.get("done") ?? ""];
+    return profile(request, done === undefined ? {} : { done });
+  }),
   post: own(changeProfile),
 };

@@ -16,6 +16,7 @@ import { parseDocument, type RecordView } from "../../../services/records/view.j
 import { assetUrl } from "../../assets.js";
 import { Facts, Identifier, Keywords, Notice, Outside, Section, When } from "../../components.js";
 import {
+  Agent,
   KindLabel,
   Licence,
   type Named,
@@ -396,6 +397,9 @@ function Head(props: BodyProps & { names: Names; files: number }) {
         by <People people={creators} />
       </>,
     );
+  // Proved by a sign-in at ORCID, not stated in the record.
+  if ("orcid" in record && record.orcid !== null)
+    parts.push(<Agent agent={{ id: record.orcid, name: null }} />);
   if (owner)
     parts.push(
       <>

@@ -19,6 +19,7 @@ const DELETE = statement<[user: string]>(
   `UPDATE account SET email = '', password_hash = '', admin = false, deleted = true,
     signed_in_at = NULL WHERE person = $1 AND deleted = false RETURNING person`,
 );
+const FORGET_IDENTITIES = statement("DELETE FROM identity WHERE person = $1");
 const FORGET_CREDENTIALS = statement("DELETE FROM credential WHERE person = $1");
 
 /** @throws the refusals of the port; a taken address is refused by the unique index */
@@ -35,6 +36,7 @@ export async function changeAccount(sending: Sending, change: AccountChange): Pr
   // Not by the time of either: nodes' clocks differ.
   if (change.op === "delete" || (change.op === "update" && change.tokensValidFrom !== undefined))
     void sending.send(FORGET_CREDENTIALS, [user]);
+  if (change.op === "delete") void sending.send(FORGET_IDENTITIES, [user]);
 }
 
 const UNIQUE_VIOLATION = "23505";
