@@ -1,5 +1,6 @@
 /** Access tokens with few scopes, or bound to one record; the command line that makes them. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { metadata } from "../support/crates.js";
 import { useRegistry } from "../support/client-rig.js";
 import { type Person, startServer, type TestServer } from "../support/server.js";
 
@@ -130,6 +131,61 @@ describe("a token that is bound to a crate", () => {
       { "@id": "ark:99999/apart-from-the-crate", "@type": "Dataset", name: "Apart" },
     ]);
     expect(outside.status === 200 || outside.text.includes("TOKEN_BOUND"), outside.text).toBe(true);
+  });
+});
+
+describe("a bound token of somebody with private records", () => {
+  it("sees those within what it is bound to, and no others", async () => {
+    const dan = await server.person("dan");
+    const create = async (path: string, fields: object) => {
+      const { body, text } = await server.request("POST", path, {
+        token: dan.token,
+        json: { name: "N", description: "A description of it.", ...fields },
+      });
+      expect(body, text).toHaveProperty("@id");
+      return body["@id"] as string;
+    };
+    const software = (owner: string) =>
+      create("/software?visibility=private", {
+        owner,
+        author: "A",
+        dateModified: "2026-01-01",
+        version: "1",
+        format: "x",
+      });
+    const group = await create("/group", {
+      "@type": "Organization",
+      owner: dan.id,
+      members: [],
+    });
+    const { body } = await server.request("POST", "/rocrate/metadata?visibility=private", {
+      token: dan.token,
+      json: metadata([{ "@id": "#part", "@type": "Dataset", name: "Part of it" }], {
+        hasPart: [{ "@id": "#part" }],
+      }),
+    });
+    const crate = body["@id"] as string;
+    const [own, ofGroup] = [await software(dan.id), await software(group)];
+    const seen = (token: string) =>
+      Promise.all(
+        [own, ofGroup, crate].map(
+          async (ark) => (await server.request("GET", `/${ark}`, { token })).status,
+        ),
+      );
+    const listed = async (token: string) => {
+      const { text } = await server.request("GET", "/software", { token });
+      return [own, ofGroup].map((ark) => text.includes(ark));
+    };
+    expect(await seen(dan.token)).toEqual([200, 200, 200]);
+    expect(await listed(dan.token)).toEqual([true, true]);
+    const ofTheGroup = await tokenOf(dan, { scopes: ["write"], boundTo: group });
+    expect(await seen(ofTheGroup)).toEqual([404, 200, 404]);
+    expect(await listed(ofTheGroup)).toEqual([false, true]);
+    const ofTheCrate = await tokenOf(dan, { scopes: ["write"], boundTo: crate });
+    expect(await seen(ofTheCrate)).toEqual([404, 404, 200]);
+    expect(await listed(ofTheCrate)).toEqual([false, false]);
+    const { text } = await server.request("GET", `/rocrate/${crate}`, { token: ofTheCrate });
+    expect(text).toContain("Part of it");
   });
 });
 

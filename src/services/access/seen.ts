@@ -1,8 +1,8 @@
 /** The registry as one caller sees it: private records that it may not change are not there. */
 import { arkKey } from "../../identifiers/ark.js";
-import type { RecordStore, StoredRecord, Viewer } from "../../storage/records/port.js";
+import type { Found, RecordStore, StoredRecord, Viewer } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
-import type { Caller } from "./rules.js";
+import { type Caller, mayChange } from "./rules.js";
 
 interface Scope {
   whole: RecordStore;
@@ -14,9 +14,18 @@ const scopes = new WeakMap<object, Scope>();
 /** A reader who is not signed in. */
 export const NOBODY: Viewer = { user: null };
 
-/** `undefined` for administrators, who see everything. */
-const viewerOf = (caller: Pick<Caller, "user" | "admin"> | null): Viewer | undefined =>
-  caller === null ? NOBODY : caller.admin ? undefined : { user: arkKey(caller.user) };
+type Reader = Pick<Caller, "user" | "admin" | "boundTo">;
+
+/**
+ * `undefined` for administrators, who see everything. A token that is bound to a group, organization
+ * or project sees what that one owns.
+ */
+const viewerOf = (caller: Reader | null): Viewer | undefined =>
+  caller === null
+    ? NOBODY
+    : caller.admin
+      ? undefined
+      : { user: arkKey(caller.boundTo ?? caller.user) };
 
 /** The same store; its reads are those of a viewer. Writes, and checks within them, are not. */
 function storeSeenBy(whole: RecordStore, viewer: Viewer): RecordStore {
@@ -41,6 +50,39 @@ function storeSeenBy(whole: RecordStore, viewer: Viewer): RecordStore {
   return seen;
 }
 
+/**
+ * What a token that is bound to a crate sees beside that: the crate and its records, by their
+ * identifiers and as the crate's contents. Other lists and searches have none of them.
+ */
+function withinBound(seen: RecordStore, whole: RecordStore, caller: Reader): RecordStore {
+  const maker: Viewer = { user: arkKey(caller.user) };
+  const own = async (record: StoredRecord | undefined): Promise<StoredRecord | undefined> =>
+    record && (await mayChange(whole, caller, record)) ? record : undefined;
+  const ofCrate = async (crate: string | undefined): Promise<RecordStore> => {
+    if (crate === undefined) return seen;
+    const [found] = await whole.findMany([crate], maker);
+    return (await own(found)) ? storeSeenBy(whole, maker) : seen;
+  };
+  return {
+    ...seen,
+    async find(ark): Promise<Found | undefined> {
+      const open = await seen.find(ark);
+      if (open) return open;
+      const found = await whole.find(ark, maker);
+      return found && "record" in found && (await own(found.record)) ? found : undefined;
+    },
+    async findMany(arks) {
+      const [open, all] = await Promise.all([seen.findMany(arks), whole.findMany(arks, maker)]);
+      return Promise.all(open.map((record, at) => record ?? own(all[at])));
+    },
+    list: async (query) => (await ofCrate(query.crate)).list(query),
+    count: async (query) => (await ofCrate(query.crate)).count(query),
+    filesOf: async (crate, options) => (await ofCrate(crate)).filesOf(crate, options),
+    usesOf: async (crate) => (await ofCrate(crate)).usesOf(crate),
+    danglingLinks: async (crate, options) => (await ofCrate(crate)).danglingLinks(crate, options),
+  };
+}
+
 /** The store itself: for what is cached for all viewers, and for checks of what is stored. */
 export const wholeStoreOf = <R extends object>(records: R): R =>
   (scopes.get(records)?.whole as R | undefined) ?? records;
@@ -63,12 +105,14 @@ const ofNobody = new WeakMap<object, Seeing>();
  * Everything that a use case depends on, as the caller may see it: each request gets this, so that
  * no read of one can return a private record of others.
  */
-export function seenBy<D extends Seeing>(
-  deps: D,
-  caller: Pick<Caller, "user" | "admin"> | null,
-): D {
+export function seenBy<D extends Seeing>(deps: D, caller: Reader | null): D {
   const viewer = viewerOf(caller);
   if (viewer === undefined) return deps;
+  if (caller?.boundTo !== undefined) {
+    const records = withinBound(storeSeenBy(deps.records, viewer), deps.records, caller);
+    scopes.set(records, { whole: deps.records, viewer });
+    return { ...deps, records };
+  }
   if (viewer.user !== null) return { ...deps, records: storeSeenBy(deps.records, viewer) };
   let seen = ofNobody.get(deps);
   if (!seen) ofNobody.set(deps, (seen = { ...deps, records: storeSeenBy(deps.records, viewer) }));
