@@ -19,7 +19,10 @@ const KIND_TYPES = Object.values(KINDS)
 const SECTIONS: readonly (readonly [title: string, names: RegExp])[] = [
   ["Operations", named("Query Mutation Subscription")],
   ["Records", named(`Node Record HasContent ${KIND_TYPES} Unresolved RecordKind`)],
-  ["What records state", named("Reference Creator StatedDate Tombstone PublicationStatus Doi.*")],
+  [
+    "What records state",
+    named("Reference Creator StatedDate Tombstone PublicationStatus Visibility Doi.*"),
+  ],
   [
     "Lists: filters, orders and pages",
     named(

@@ -249,6 +249,52 @@ describe("private records", () => {
     expect((await read(`/${HIDDEN}`, null)).status).toBe(404);
   });
 
+  it("are made over GraphQL as well, one record or a crate", async () => {
+    const ask = async (query: string, variables: object) => {
+      const { text } = await server.request("POST", "/graphql", {
+        json: { query, variables },
+        token: owner!.token,
+      });
+      expect(text).not.toContain(`"errors"`);
+      return JSON.parse(text) as { data: Record<string, Record<string, Record<string, string>>> };
+    };
+    const statuses = (ark: string) =>
+      Promise.all([owner!, other!, null].map(async (who) => (await read(`/${ark}`, who)).status));
+    const { data } = await ask(
+      `mutation ($input: CreateSoftwareInput!) { createSoftware(input: $input) { software { id } } }`,
+      {
+        input: {
+          visibility: "PRIVATE",
+          software: {
+            name: "A program",
+            description: "Of one person, for now",
+            owner: owner!.id,
+            additionalProperties: {
+              author: "Ada",
+              dateModified: "2026-01-01",
+              version: "1",
+              format: "x",
+            },
+          },
+        },
+      },
+    );
+    expect(await statuses(data["createSoftware"]!["software"]!["id"]!)).toEqual([200, 404, 404]);
+    const uploaded = await ask(
+      `mutation ($input: UploadCrateInput!) { uploadCrate(input: $input) { submission { id } } }`,
+      {
+        input: { visibility: "PRIVATE", source: { metadata: metadata([]) } },
+      },
+    );
+    const id = uploaded.data["uploadCrate"]!["submission"]!["id"]!;
+    const crate = async () =>
+      (await ask("query ($id: ID!) { submission(id: $id) { record { id } } }", { id })).data[
+        "submission"
+      ]!["record"]?.["id"];
+    await expect.poll(crate, { timeout: 30_000 }).toMatch(/^ark:/);
+    expect(await statuses((await crate())!)).toEqual([200, 404, 404]);
+  });
+
   it("are refused for users, groups, organizations and projects", async () => {
     const made = await create("/group?visibility=private", bodyOf("group", owner!.id));
     expect([made.status, made.text]).toEqual([422, expect.stringContaining("visibility")]);

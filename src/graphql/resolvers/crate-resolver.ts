@@ -67,6 +67,7 @@ import {
   payloadType,
   required,
   withDefault,
+  visibility,
 } from "./types/mutations.js";
 import { checkedPage, connectionTo, PageArguments, pageOf } from "./types/pages.js";
 import {
@@ -191,13 +192,15 @@ const UPLOAD_MEMBERS = {
     false,
   ),
 };
-const UploadCrateInput = inputOf("uploadCrate", UPLOAD_MEMBERS);
+const UploadCrateInput = inputOf("uploadCrate", { ...UPLOAD_MEMBERS, visibility });
 const CancelInput = inputOf("cancelSubmission", { id: idOf("The submission.") });
 const RetryInput = inputOf("retrySubmission", { id: idOf("The failed submission.") });
 
 type UploadInput = InstanceType<typeof UploadCrateInput>;
 
-const uploadOptions = ({ update, crate, emptyLinked }: UploadInput): UploadOptions => ({
+type PlanInput = Omit<UploadInput, "visibility">;
+
+const uploadOptions = ({ update, crate, emptyLinked }: PlanInput): UploadOptions => ({
   update,
   emptyLinked,
   crate: crate == null ? undefined : askedArk(crate),
@@ -360,7 +363,8 @@ export class CrateResolver {
     return submitted(
       withSource(input.source, async (file, format) => {
         const source = format === undefined ? file : { ...file, format };
-        return this.submit(source, uploadOptions(input), signedIn(context));
+        const options = { ...uploadOptions(input), visibility: input.visibility ?? undefined };
+        return this.submit(source, options, signedIn(context));
       }),
     );
   }

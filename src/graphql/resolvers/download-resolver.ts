@@ -34,6 +34,7 @@ import {
   recordPayload,
   required,
   writtenAs,
+  visibility,
 } from "./types/mutations.js";
 import { HasContent, NODE_TYPES, RecordNode, StoredContent } from "./types/records.js";
 
@@ -68,6 +69,7 @@ const RegisterInput = inputOf("registerDownload", {
   id: optional<string>(ID, "Identifier; minted when absent."),
   dataDownload: required<RecordInput>(DOCUMENT_TYPES.datadownload, "Metadata of the file."),
   file,
+  visibility,
 });
 const UploadInput = inputOf("uploadContent", { id: idOf(), file, expectedRevision });
 const DeleteInput = inputOf("deleteContent", { id: idOf(), expectedRevision });
@@ -138,7 +140,9 @@ export class DownloadResolver {
           );
           // Validated before the bytes are received.
           checked("datadownload", document);
-          return this.register(document, await this.stage(file, signed), signed);
+          return this.register(document, await this.stage(file, signed), signed, {
+            visibility: input.visibility ?? undefined,
+          });
         },
         "datadownload",
       );

@@ -26,7 +26,7 @@ import { countDangling, danglingReferences } from "../../services/crates/danglin
 import { readRecord } from "../../services/evidence/stored/build.js";
 import { recordsNamed } from "../../services/formats/agents.js";
 import { authorsOf, partsForAuthors } from "../../services/formats/attribution.js";
-import type { Visibility } from "../../services/access/visibility.js";
+import { mayBePrivate, type Visibility } from "../../services/access/visibility.js";
 import { createRecord } from "../../services/records/write.js";
 import { askedArk, orNull } from "../../services/records/find.js";
 import { countAllLinks, linksFrom, linksTo } from "../../services/records/links.js";
@@ -60,6 +60,7 @@ import {
   inputOf,
   nounOf,
   optional,
+  visibility,
   recordPayload,
   required,
   writtenAs,
@@ -183,6 +184,7 @@ function writable(
   const CreateInput = inputOf(`create${typeName}`, {
     id: optional<string>(ID, "Identifier; minted when absent."),
     [noun]: document,
+    ...(mayBePrivate(kind) && { visibility }),
   });
   const UpdateInput = inputOf(`update${typeName}`, {
     id: idOf(),
@@ -213,7 +215,8 @@ function writable(
       @Ctx() context: Context,
     ): Promise<object> {
       resolver.assertMayCreate(context);
-      const write = () => resolver.create(documentIn(input, context), context);
+      const seen = (input["visibility"] as Visibility | null | undefined) ?? undefined;
+      const write = () => resolver.create(documentIn(input, context), context, seen);
       return written(write, ["input", noun], context);
     }
 

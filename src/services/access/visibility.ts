@@ -8,7 +8,7 @@ export const VISIBILITIES = ["open", "private"] as const;
 export type Visibility = (typeof VISIBILITIES)[number];
 
 /** Users and those that own records for them are always open: rights are derived from them. */
-const mayBePrivate = (kind: KindName): boolean => kind !== "user" && !COLLECTIVES.has(kind);
+export const mayBePrivate = (kind: KindName): boolean => kind !== "user" && !COLLECTIVES.has(kind);
 
 /**
  * @param asked by the request; absent: as DEFAULT_VISIBILITY says, else open

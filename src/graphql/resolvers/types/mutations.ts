@@ -2,6 +2,7 @@
 import "reflect-metadata";
 import { Field, ID, InputType, Int, ObjectType } from "type-graphql";
 import { describedEnum, nodeOf, type RecordNode } from "./records.js";
+import type { Visibility } from "../../../services/access/visibility.js";
 import { type Warning, type WarningCode, warningsOf } from "../../../services/records/warnings.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
 import type { Context } from "../context.js";
@@ -96,6 +97,18 @@ const capital = (name: string): string => name.charAt(0).toUpperCase() + name.sl
 const ANY_ID = "Identifier, in any accepted spelling.";
 /** Which state of the record the client knows. */
 export const expectedRevision = optional<number>(Int, "Refused when the record has changed since.");
+const VisibilityEnum = describedEnum<Visibility>(
+  "Visibility",
+  "Who sees a record until it is published.",
+  {
+    OPEN: ["open", "Everybody."],
+    PRIVATE: ["private", "Those who may change it. Publishing makes it open for ever."],
+  },
+);
+export const visibility = optional<Visibility>(
+  VisibilityEnum,
+  "Who sees it until it is published; by default as DEFAULT_VISIBILITY says, else everybody.",
+);
 export const idOf = (about = ANY_ID): Member<string> => required<string>(ID, about);
 
 const WarningCodeEnum = describedEnum<WarningCode>("WarningCode", "What a warning is about.", {
