@@ -46,9 +46,9 @@ describe("the pages that find records", () => {
   test("facets write keywords as the records do", async () => {
     await server.request("POST", "/dataset", {
       token: ada.token,
-      json: { ...bodyOf("dataset", ada.id), name: "Quagga", keywords: ["CRISPR-Cas9"] },
+      json: { ...bodyOf("dataset", ada.id), name: "Okapi", keywords: ["CRISPR-Cas9"] },
     });
-    for (const path of ["/search?q=quagga", "/browse/dataset?keyword=crispr-cas9"])
+    for (const path of ["/search?q=okapi", "/browse/dataset?keyword=crispr-cas9"])
       expect((await get(path)).text, path).toMatch(
         /<bdi>CRISPR-Cas9<\/bdi>(?:<\/a>|<\/strong>) <span/,
       );

@@ -27,10 +27,13 @@ const viewerOf = (caller: Reader | null): Viewer | undefined =>
       ? undefined
       : { user: arkKey(caller.boundTo ?? caller.user) };
 
+/** A store with other reads; whatever else it can do is that of the first. */
+const over = (store: RecordStore, reads: Partial<RecordStore>): RecordStore =>
+  Object.assign(Object.create(store) as RecordStore, reads);
+
 /** The same store; its reads are those of a viewer. Writes, and checks within them, are not. */
 function storeSeenBy(whole: RecordStore, viewer: Viewer): RecordStore {
-  const seen: RecordStore = {
-    ...whole,
+  const reads: Partial<RecordStore> = {
     find: (ark) => whole.find(ark, viewer),
     findMany: (arks) => whole.findMany(arks, viewer),
     holders: (keys) => whole.holders(keys, viewer),
@@ -46,6 +49,7 @@ function storeSeenBy(whole: RecordStore, viewer: Viewer): RecordStore {
     usesOf: (crate) => whole.usesOf(crate, viewer),
     danglingLinks: (crate, options) => whole.danglingLinks(crate, { viewer, ...options }),
   };
+  const seen = over(whole, reads);
   scopes.set(seen, { whole, viewer });
   return seen;
 }
@@ -63,8 +67,7 @@ function withinBound(seen: RecordStore, whole: RecordStore, caller: Reader): Rec
     const [found] = await whole.findMany([crate], maker);
     return (await own(found)) ? storeSeenBy(whole, maker) : seen;
   };
-  return {
-    ...seen,
+  return over(seen, {
     async find(ark): Promise<Found | undefined> {
       const open = await seen.find(ark);
       if (open) return open;
@@ -73,14 +76,14 @@ function withinBound(seen: RecordStore, whole: RecordStore, caller: Reader): Rec
     },
     async findMany(arks) {
       const [open, all] = await Promise.all([seen.findMany(arks), whole.findMany(arks, maker)]);
-      return Promise.all(open.map((record, at) => record ?? own(all[at])));
+      return Promise.all(open.map(async (record, at) => record ?? own(all[at])));
     },
     list: async (query) => (await ofCrate(query.crate)).list(query),
     count: async (query) => (await ofCrate(query.crate)).count(query),
     filesOf: async (crate, options) => (await ofCrate(crate)).filesOf(crate, options),
     usesOf: async (crate) => (await ofCrate(crate)).usesOf(crate),
     danglingLinks: async (crate, options) => (await ofCrate(crate)).danglingLinks(crate, options),
-  };
+  });
 }
 
 /** The store itself: for what is cached for all viewers, and for checks of what is stored. */
