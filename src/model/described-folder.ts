@@ -17,10 +17,30 @@ export interface Description {
 }
 
 const LONGEST_NAME = 300;
+/** Characters of a README in which its title and its first paragraph are looked for. */
+const MAX_README_CHARS = 20_000;
 const README = /^readme(?:\.(?:md|markdown|txt|rst))?$/i;
 
 /** The file of the folder in which people say what it is. */
 export const isReadme = (path: string): boolean => README.test(path);
+
+/** Headings, and the paragraphs between them and blank lines, in their order. */
+function blocksOf(text: string): string[] {
+  const blocks: string[] = [];
+  let paragraph: string[] = [];
+  const end = (): void => {
+    if (paragraph.length > 0) blocks.push(paragraph.join("\n"));
+    paragraph = [];
+  };
+  for (const line of text.split("\n").map((each) => each.trim())) {
+    const isHeading = line.startsWith("#");
+    if (line === "" || isHeading) end();
+    if (isHeading) blocks.push(line);
+    else if (line !== "") paragraph.push(line);
+  }
+  end();
+  return blocks;
+}
 
 /**
  * What a folder may be called and what it may be: the title and the first paragraph of its README,
@@ -30,18 +50,14 @@ export function suggestedDescription(
   folder: string,
   readme: string | undefined,
 ): Pick<Description, "name" | "description"> {
-  const blocks = (readme ?? "")
-    .replaceAll("\r\n", "\n")
-    .split(/\n\s*\n|\n(?=#)|(?<=^#.*)\n/m)
-    .map((block) => block.trim())
-    .filter((block) => block !== "");
+  const blocks = blocksOf((readme ?? "").slice(0, MAX_README_CHARS));
   const title = blocks.find((block) => /^#\s/.test(block))?.replace(/^#\s+/, "");
   // Headings, pictures, badges, lists and code say nothing by themselves.
   const text = blocks.find((block) => /^[^#!<[*`|>=-]/.test(block) && block !== title);
   const own = folder.replaceAll(/[_-]+/g, " ").trim();
   return {
     name: (title ?? own).slice(0, LONGEST_NAME),
-    description: (text ?? "").replaceAll(/\s*\n\s*/g, " ").slice(0, 2000),
+    description: (text ?? "").replaceAll("\n", " ").slice(0, 2000),
   };
 }
 

@@ -31,7 +31,14 @@ describe("what a folder may be called", () => {
       name: "plate 7 of May",
       description: "",
     });
-    for (const text of ["", "#", "# ", "\0".repeat(1000), `# ${"x".repeat(100_000)}\n\ny`])
+    for (const text of [
+      "",
+      "#",
+      "# ",
+      "\0".repeat(1000),
+      `# ${"x".repeat(100_000)}\n\ny`,
+      " ".repeat(1_000_000),
+    ])
       expect(suggestedDescription("f", text).name.length).toBeLessThanOrEqual(300);
     const long = suggestedDescription("f", "word ".repeat(20_000));
     expect(long.description.length).toBeLessThanOrEqual(2000);
