@@ -1,7 +1,7 @@
 import { addCompletion, addRegistryCommands } from "./commands/registry/index.js";
 import { addSchemaCommands } from "./commands/schema/index.js";
 import { endWithOutput, failureLine } from "./terminal.js";
-import { ToolCommand } from "./tool-command.js";
+import { CHECK_ONE, ToolCommand } from "./tool-command.js";
 
 /** Set when the command line is bundled, so that no file is read for it. */
 declare const ARKGRAPH_VERSION: string | undefined;
@@ -140,6 +140,8 @@ export function buildProgram(): ToolCommand {
 export async function run(args: readonly string[]): Promise<void> {
   endWithOutput();
   try {
+    if (args[0] === CHECK_ONE && process.send)
+      return await (await import("./commands/schema/validate.js")).checkPart();
     // `help schema infer` is another way to write `schema infer --help`.
     const [first, ...words] = args;
     const given = first === "help" ? [...words, "--help"] : args;

@@ -1,6 +1,9 @@
 /** Commands with examples, and the completion scripts of shells that are made of them. */
 import { Command, type Option } from "commander";
 
+/** First argument of the process in which `schema validate --jobs` checks one file; nobody types it. */
+export const CHECK_ONE = "check-one-file";
+
 /**
  * A command with examples. Its help and the generated manual show them, and tests run each of them.
  */

@@ -149,6 +149,27 @@ function addProperties(schema: ToolCommand): void {
   property("boolean", column, "bait --index 3 --description 'Whether it is a bait'");
 }
 
+/** Limits of `schema validate`. */
+const limitOptions = (): Option[] => [
+  new Option("--max-cell <size>", "longest cell; default 16M").argParser(sizeValue),
+  new Option("--max-row <size>", "longest row; default 32M").argParser(sizeValue),
+  new Option("--max-columns <count>", "most columns of a row; default 250000").argParser(
+    positiveValue,
+  ),
+  new Option("--max-keys <count>", "most values of a key; default 5000000").argParser(
+    positiveValue,
+  ),
+  new Option(
+    "--max-part <size>",
+    "most bytes of a part that must be in memory: texts of a workbook, a page of Parquet, a " +
+      "column in a batch of Arrow; default 256M",
+  ).argParser(sizeValue),
+  new Option(
+    "--pattern-seconds <seconds>",
+    "time limit for the patterns of one file, in addition to one second per MiB; default 10",
+  ).argParser(positiveValue),
+];
+
 function addValidate(schema: ToolCommand): void {
   const validate = schema
     .command("validate")
@@ -190,32 +211,14 @@ function addValidate(schema: ToolCommand): void {
     .withOptions(partOptions())
     .addOption(encodingOption())
     .withOptions(dialectOptions())
-    .option("--quiet", "no output: the exit status says whether the data conform")
-    .addOption(new Option("--max-cell <size>", "longest cell; default 16M").argParser(sizeValue))
-    .addOption(new Option("--max-row <size>", "longest row; default 32M").argParser(sizeValue))
-    .addOption(
-      new Option("--max-columns <count>", "most columns of a row; default 250000").argParser(
-        positiveValue,
-      ),
-    )
-    .addOption(
-      new Option("--max-keys <count>", "most values of a key; default 5000000").argParser(
-        positiveValue,
-      ),
-    )
     .addOption(
       new Option(
-        "--max-part <size>",
-        "most bytes of a part that must be in memory: texts of a workbook, a page of Parquet, a " +
-          "column in a batch of Arrow; default 256M",
-      ).argParser(sizeValue),
-    )
-    .addOption(
-      new Option(
-        "--pattern-seconds <seconds>",
-        "time limit for the patterns of one file, in addition to one second per MiB; default 10",
+        "--jobs <count>",
+        "check so many files at a time, each in a process of its own; default 1",
       ).argParser(positiveValue),
     )
+    .option("--quiet", "no output: the exit status says whether the data conform")
+    .withOptions(limitOptions())
     .example("arkgraph schema validate --data genes.csv --schema genes.json");
   validate.action(async (files: string[], { data = [], ...options }) => {
     const all = [...data, ...files];

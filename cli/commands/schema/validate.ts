@@ -25,6 +25,7 @@ import {
   writeSummary,
 } from "./report.js";
 import type { RowFileOptions, RowFiles } from "./row-files.js";
+import type { Jobs } from "./jobs.js";
 import { HtmlReport, JunitReport } from "./report-documents.js";
 
 export interface ValidateOptions
@@ -37,6 +38,7 @@ export interface ValidateOptions
   strictColumns?: true;
   encoding?: string;
   quiet?: true;
+  jobs?: number;
 }
 
 interface CheckedOptions extends ValidateOptions {
@@ -64,19 +66,16 @@ export async function validateCommand(
   } = await describedTables(options.schema, files, options);
   const several = tables.length > 1;
   const rows = await openRows(options, tables);
+  const jobs = await openJobs(options, tables, references);
   const report = await openReport(options, several);
   const inSchema = shared ? await schemaFindings(options.schema, shared) : [];
   for (const finding of [...findings, ...inSchema])
     await announce({ file: options.schema, ...finding }, options, report);
   for (const { file, schema: stated, encoding } of tables) {
     try {
-      const schema = { ...stated, dialect: dialectOf(options, stated.dialect) };
-      const summary = await checkFile(
-        file,
-        schema,
-        { ...(encoding === undefined ? {} : { encoding }), ...options, references, rows },
-        report,
-      );
+      const summary = await (jobs
+        ? jobs.next(report)
+        : checkTable({ file, schema: stated, encoding }, { ...options, references, rows }, report));
       await rows?.commit();
       if (summary.errors > 0) process.exitCode = 1;
       if (summary.stopped) note(`${file}: stopped after ${summary.errors} errors (--max-errors)`);
@@ -91,6 +90,43 @@ export async function validateCommand(
     }
   }
   await report.finish();
+}
+
+const checkTable = (
+  { file, schema, encoding }: Table,
+  options: CheckedOptions,
+  report: Report,
+): Promise<TableSummary> =>
+  checkFile(
+    file,
+    { ...schema, dialect: dialectOf(options, schema.dialect) },
+    { ...(encoding === undefined ? {} : { encoding }), ...options },
+    report,
+  );
+
+/**
+ * Nothing where one file after the other is checked: also where keys of one table are looked up in
+ * another, which are read once for all.
+ */
+async function openJobs(
+  options: ValidateOptions,
+  tables: readonly Table[],
+  references: ReadonlyMap<object, unknown>,
+): Promise<Jobs | undefined> {
+  const jobs = Math.min(options.jobs ?? 1, tables.length);
+  const files = tables.map(({ file }) => file);
+  if (jobs === 1 || references.size > 0 || files.includes("-")) return undefined;
+  const { Jobs } = await import("./jobs.js");
+  return new Jobs(files, options, jobs);
+}
+
+/** Checks one file for `--jobs`, in a process of its own. */
+export async function checkPart(): Promise<void> {
+  const { checkOneFile } = await import("./jobs.js");
+  await checkOneFile<ValidateOptions>(async ({ file, options }, report) => {
+    const { tables, references } = await describedTables(options.schema, [file], options);
+    return checkTable(tables[0]!, { ...options, references, rows: undefined }, report);
+  });
 }
 
 /** @throws Failure for data whose rows cannot be written to files */

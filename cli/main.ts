@@ -1,3 +1,0 @@
-import { run } from "./program.js";
-
-await run(process.argv.slice(2));
