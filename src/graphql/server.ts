@@ -122,6 +122,8 @@ export async function openGraphql(
   });
 
   const contexts = new WeakMap<Request, Context>();
+  /** Of a request that was identified. */
+  const identified = (req: Request): Context => contexts.get(req)!;
   /** Verifies the token. */
   const identify =
     (methods: readonly string[]): RequestHandler =>
@@ -143,7 +145,7 @@ export async function openGraphql(
     if (req.method === "POST")
       req.body =
         mediaType(req) === "multipart/form-data"
-          ? await readUpload(req, res, contexts.get(req)!.caller, deps)
+          ? await readUpload(req, res, identified(req).caller, deps)
           : // As strict as REST: the same numbers and strings are refused.
             await placed([], () => readJson(req, deps));
     const parameters = parametersOf(req);
@@ -163,12 +165,12 @@ export async function openGraphql(
   router.get("/schema.graphql", new SchemaFile(schema).handler);
   router.all("/schema.graphql", (req) => allowMethods(req, ["GET", "HEAD"], "The schema has no"));
   router.all("/stream", identify(STREAM_METHODS));
-  router.put("/stream", (req, res) => streams.reserve(req, res, contexts.get(req)!));
-  router.delete("/stream", (req, res) => streams.complete(req, res, contexts.get(req)!));
+  router.put("/stream", (req, res) => streams.reserve(req, res, identified(req)));
+  router.delete("/stream", (req, res) => streams.complete(req, res, identified(req)));
   router.get("/stream", (req, res, next) =>
-    opensReserved(req) ? streams.openReserved(req, res, contexts.get(req)!) : next(),
+    opensReserved(req) ? streams.openReserved(req, res, identified(req)) : next(),
   );
-  router.all("/stream", readOperation, (req, res) => streams.handle(req, res, contexts.get(req)!));
+  router.all("/stream", readOperation, (req, res) => streams.handle(req, res, identified(req)));
   router.all(
     "/",
     identify(METHODS),
@@ -177,7 +179,7 @@ export async function openGraphql(
     expressMiddleware(apollo, {
       context: async ({ req }) => {
         eventLoop.beginSlice();
-        return contexts.get(req)!;
+        return identified(req);
       },
     }),
   );
