@@ -10,7 +10,6 @@ import { sendBytes } from "../http/reply.js";
 import { PREFIXES } from "../model/field.js";
 import { badStringItem, findBadString } from "../model/strings.js";
 import { rdfXml } from "../rdf/rdf-xml.js";
-import type { OpenQueries } from "../storage/graph/port.js";
 import { type GraphNames, graphsIn } from "../services/sparql/answer.js";
 import type { Checked } from "../services/sparql/guard/check.js";
 import type { GraphFormat, ResultFormat } from "../storage/graph/port.js";
@@ -245,10 +244,10 @@ function written(statements: readonly Quad[], format: string): Promise<string> {
 const sparql = new SparqlResolver();
 
 /**
- * Bytes of answers that clients have not read to the end, per registry; and how many answers of the
- * largest size may be open.
+ * Bytes of answers that clients have not read to the end, per registry, which has settings of its
+ * own; and how many answers of the largest size may be open.
  */
-const unread = new WeakMap<OpenQueries, number>();
+const unread = new WeakMap<Config, number>();
 const MAX_UNREAD = 4;
 /** ms without progress after which a client that does not read its answer is disconnected. */
 const STALLED = 60_000;
@@ -258,9 +257,8 @@ async function answer(
   { req, res, context }: RestRequest,
   { query, dataset }: ProtocolRequest & { query: string },
 ): Promise<void> {
-  const { deps } = context;
-  const { openQueries } = deps;
-  if ((unread.get(openQueries) ?? 0) > MAX_UNREAD * deps.config.SPARQL_MAX_BYTES)
+  const { config } = context.deps;
+  if ((unread.get(config) ?? 0) > MAX_UNREAD * config.SPARQL_MAX_BYTES)
     throw new ServiceError(
       "SPARQL_BUSY",
       "Too many large answers have not been read by their clients yet; try again shortly.",
@@ -283,8 +281,8 @@ async function answer(
   );
   // The event that ends the count is over for a client that has left.
   if (res.destroyed) return;
-  unread.set(openQueries, (unread.get(openQueries) ?? 0) + bytes.length);
-  res.once("close", () => unread.set(openQueries, (unread.get(openQueries) ?? 0) - bytes.length));
+  unread.set(config, (unread.get(config) ?? 0) + bytes.length);
+  res.once("close", () => unread.set(config, (unread.get(config) ?? 0) - bytes.length));
   if (bytes.length > 2 ** 20) res.setTimeout(STALLED, () => res.destroy());
   sendBytes(req, res, bytes, {
     type: contentType(type),
@@ -292,7 +290,7 @@ async function answer(
       Vary: "Accept",
       "Cache-Control": "no-cache",
       "X-As-Of": sequence,
-      ...(truncated && { "X-Truncated": `${truncated}=${deps.config[truncated]}` }),
+      ...(truncated && { "X-Truncated": `${truncated}=${config[truncated]}` }),
     },
   });
 }

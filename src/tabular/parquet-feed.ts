@@ -207,7 +207,8 @@ async function boundedCompressors(most: number, limit = ""): Promise<Compressors
         throw new RangeError(
           `a page has more than ${most} bytes${limit === "" ? "" : ` (${limit})`}`,
         );
-      return unpack(input, Math.max(1, length));
+      // A column without any value has a page of no bytes, which is no stream of its codec.
+      return length === 0 ? new Uint8Array() : unpack(input, length);
     };
   return {
     SNAPPY: bounded((input, most) => {

@@ -30,6 +30,7 @@ const PLANTED: Readonly<Record<string, readonly [file: string, imported: string]
   containers: ["src/adapters/containers/docker-engine.ts", "src/services/deps.ts"],
   embeddings: ["src/adapters/embeddings/endpoint.ts", "src/adapters/containers/tar.ts"],
   doi: ["src/adapters/doi/datacite.ts", "src/services/deps.ts"],
+  signIn: ["src/adapters/sign-in/oidc.ts", "src/services/deps.ts"],
   telemetry: ["src/adapters/telemetry/planted.ts", "src/rest/router.ts"],
   log: ["src/adapters/log.ts", "src/app/compose.ts"],
   services: ["src/services/search/search.ts", "src/storage/records/sqlite/index.ts"],
