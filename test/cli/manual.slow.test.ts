@@ -37,6 +37,9 @@ const STORY = [
   "history",
   "open",
   "publish",
+  "token create",
+  "token list",
+  "token revoke",
   "download",
   "schema create-tabular",
   "schema add-property string",
@@ -123,7 +126,10 @@ const runs = (name: string): boolean => name !== "rebuild-index" || endpoint.ins
 
 /** Changes that let an example run in a test; what it does stays. */
 const adapted = (line: string): string =>
-  line.replace("PORT=8080", "PORT=0").replaceAll("http://localhost:7878", endpoint.origin);
+  line
+    .replace("PORT=8080", "PORT=0")
+    .replaceAll("http://localhost:7878", endpoint.origin)
+    .replace(/(token revoke) \S+/, "$1 $(arkgraph token list | grep pipeline | cut -f 1)");
 
 describe("the manual", () => {
   it("has an example of every command, and the examples form one session", () => {
