@@ -237,9 +237,10 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
       feed = new MemoryFeed();
       feed.commit(records(20));
       const again = (await ready(await open())) as EndpointEngine;
+      // It may be ready at its old position for a moment, before the feed's is read.
+      await until(() => again.state().sequence === 1 && again.state().state === "ready");
       await agrees(again);
       expect(await names(again)).toContain("r1");
-      expect(again.state().sequence).toBe(1);
     });
 
     also(
