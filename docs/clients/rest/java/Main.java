@@ -20,7 +20,7 @@ public final class Main {
     client.setAccessToken(token.getAccessToken());
     CratesApi crates = new CratesApi(client);
 
-    Submission submission = crates.uploadCrateAsync(new File(arguments[3]), null, null, null);
+    Submission submission = crates.uploadCrateAsync(new File(arguments[3]), null, null, null, null);
     while (!submission.getCompleted()) {
       Thread.sleep(200);
       submission = crates.uploadStatus(submission.getSubmissionUUID().toString(), null);
