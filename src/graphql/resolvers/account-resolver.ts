@@ -188,8 +188,9 @@ const MEMBERSHIP = {
   expectedRevision,
 };
 const AddMemberInput = inputOf("addGroupMember", MEMBERSHIP);
-const GroupPayload = recordPayload("group", NODE_TYPES.group);
+const AddMemberPayload = recordPayload("addGroupMember", "group", NODE_TYPES.group);
 const RemoveMemberInput = inputOf("removeGroupMember", MEMBERSHIP);
+const RemoveMemberPayload = recordPayload("removeGroupMember", "group", NODE_TYPES.group);
 
 const changeOf = (input: InstanceType<typeof AddMemberInput>): MembershipChange => ({
   group: askedArk(input.group),
@@ -212,7 +213,7 @@ export class GroupResolver {
     return removeGroupMember(context.deps, change, context.caller);
   }
 
-  @Mutation(() => GroupPayload, {
+  @Mutation(() => AddMemberPayload, {
     description: "Makes a user a member of a group; adding an existing member leaves it unchanged.",
   })
   async addGroupMember(
@@ -223,7 +224,7 @@ export class GroupResolver {
     return writtenAs("group", record, context);
   }
 
-  @Mutation(() => GroupPayload, {
+  @Mutation(() => RemoveMemberPayload, {
     description:
       "Ends a membership; removing a user who is not a member leaves the group unchanged.",
   })

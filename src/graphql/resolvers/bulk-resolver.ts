@@ -18,8 +18,8 @@ import {
   expectedRevision,
   idOf,
   inputOf,
-  payloadType,
-  recordPayload,
+  payloadOf,
+  statedPayload,
   required,
   withdrawal,
   writtenAs,
@@ -46,21 +46,23 @@ const ids = required<string[]>(
   [ID],
   "Identifiers, in any accepted spelling; at most MAX_BULK_RECORDS.",
 );
-const RecordsPayload = payloadType("RecordsPayload", "Result of each mutation of many records.", {
-  results: required<RecordOutcome[]>([RecordOutcome], "One for each, in their order."),
-});
+const results = required<RecordOutcome[]>([RecordOutcome], "One for each, in their order.");
+const payload = (mutation: string) => payloadOf(mutation, { results });
 const PublishInput = inputOf("publishRecords", { ids, ...STATUS_MEMBERS });
+const PublishPayload = payload("publishRecords");
 const DeleteInput = inputOf("deleteRecords", { ids, ...withdrawal("") });
+const DeletePayload = payload("deleteRecords");
 const TransferInput = inputOf("transferRecords", {
   ids,
   owner: required<string>(ID, "Identifier of the new owner."),
 });
+const TransferPayload = payload("transferRecords");
 const RestoreInput = inputOf("restoreRevision", {
   id: idOf(),
   revision: required<number>(Int, "The revision to restore."),
   expectedRevision,
 });
-const RecordPayload = recordPayload("record", RecordNode);
+const RestorePayload = statedPayload("restoreRevision", "record", RecordNode);
 
 /** The records of a list after a change, each with what became of it. */
 async function outcomes(
@@ -130,7 +132,7 @@ export class BulkResolver {
     return restoreRevision(context.deps, ark, revision, context.caller, expectedRevision);
   }
 
-  @Mutation(() => RecordsPayload, {
+  @Mutation(() => PublishPayload, {
     description:
       "Sets the publication status of many records, as publishRecord does for one. One that is " +
       "refused leaves the others.",
@@ -143,9 +145,7 @@ export class BulkResolver {
     return outcomes(done, context);
   }
 
-  @Mutation(() => RecordsPayload, {
-    description: "Deletes many records, as deleteRecord does one.",
-  })
+  @Mutation(() => DeletePayload, { description: "Deletes many records, as deleteRecord does one." })
   async deleteRecords(
     @Arg("input", () => DeleteInput) { ids, ...why }: InstanceType<typeof DeleteInput>,
     @Ctx() context: Context,
@@ -153,7 +153,7 @@ export class BulkResolver {
     return outcomes(await this.remove(ids, why, signedIn(context), "input"), context);
   }
 
-  @Mutation(() => RecordsPayload, {
+  @Mutation(() => TransferPayload, {
     description:
       "Hands many records over to another owner: a user, group, organization or project that you " +
       "may act for.",
@@ -165,7 +165,7 @@ export class BulkResolver {
     return outcomes(await this.transfer(ids, owner, signedIn(context), "input"), context);
   }
 
-  @Mutation(() => RecordPayload, {
+  @Mutation(() => RestorePayload, {
     description:
       "Makes an earlier revision of a record its next one. The revisions in between stay in the " +
       "history.",

@@ -64,7 +64,6 @@ import {
   oneOf,
   optional,
   payloadOf,
-  payloadType,
   required,
   withDefault,
   visibility,
@@ -150,12 +149,11 @@ export class SubmissionType {
 })
 class SubmissionConnection extends connectionTo("Submission", SubmissionType) {}
 
-/** What mutations return that begin a job in the background, or change one. */
-export const SubmissionPayload = payloadType(
-  "SubmissionPayload",
-  "Result of each mutation that begins or changes a job in the background.",
-  { submission: required<SubmissionView>(SubmissionType, "The job, as it is now.") },
-);
+/** Payload of a mutation that begins a job in the background, or changes one. */
+export const submissionPayload = (mutation: string): new () => object =>
+  payloadOf(mutation, {
+    submission: required<SubmissionView>(SubmissionType, "The job, as it is now."),
+  });
 /** Its value. */
 export const submitted = async (
   submission: Promise<SubmissionView>,
@@ -193,8 +191,11 @@ const UPLOAD_MEMBERS = {
   ),
 };
 const UploadCrateInput = inputOf("uploadCrate", { ...UPLOAD_MEMBERS, visibility });
+const UploadCratePayload = submissionPayload("uploadCrate");
 const CancelInput = inputOf("cancelSubmission", { id: idOf("The submission.") });
+const CancelPayload = submissionPayload("cancelSubmission");
 const RetryInput = inputOf("retrySubmission", { id: idOf("The failed submission.") });
+const RetryPayload = submissionPayload("retrySubmission");
 
 type UploadInput = InstanceType<typeof UploadCrateInput>;
 
@@ -317,7 +318,7 @@ export class CrateResolver {
     return viewNow(deps, await retrySubmission(deps, id, caller, requestOf(context)));
   }
 
-  @Mutation(() => SubmissionPayload, {
+  @Mutation(() => CancelPayload, {
     description:
       "Ends a submission that is queued or running; nothing of it is stored. One that runs " +
       "ends a moment later.",
@@ -329,7 +330,7 @@ export class CrateResolver {
     return submitted(this.cancel(id, signedIn(context)));
   }
 
-  @Mutation(() => SubmissionPayload, {
+  @Mutation(() => RetryPayload, {
     description:
       "Submits the archive of a failed upload again, as a new submission of the same user: yours, " +
       "or any for administrators. Submission.retryable says whether its archive is still stored.",
@@ -353,7 +354,7 @@ export class CrateResolver {
     return submission;
   }
 
-  @Mutation(() => SubmissionPayload, {
+  @Mutation(() => UploadCratePayload, {
     description: "Uploads an RO-Crate; the submission says when it is stored.",
   })
   uploadCrate(

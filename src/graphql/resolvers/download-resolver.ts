@@ -33,6 +33,7 @@ import {
   optional,
   recordPayload,
   required,
+  statedPayload,
   writtenAs,
   visibility,
 } from "./types/mutations.js";
@@ -73,7 +74,9 @@ const RegisterInput = inputOf("registerDownload", {
 });
 const UploadInput = inputOf("uploadContent", { id: idOf(), file, expectedRevision });
 const DeleteInput = inputOf("deleteContent", { id: idOf(), expectedRevision });
-const Payload = recordPayload(NOUN, NODE_TYPES.datadownload);
+const RegisterPayload = statedPayload("registerDownload", NOUN, NODE_TYPES.datadownload);
+const UploadPayload = recordPayload("uploadContent", NOUN, NODE_TYPES.datadownload);
+const DeletePayload = recordPayload("deleteContent", NOUN, NODE_TYPES.datadownload);
 
 /** File records and their stored content. */
 @Resolver()
@@ -119,7 +122,7 @@ export class DownloadResolver {
     return removeContent(context.deps, ark, context.caller, expectedRevision);
   }
 
-  @Mutation(() => Payload, {
+  @Mutation(() => RegisterPayload, {
     description:
       "Creates a file record together with its content (GraphQL multipart request; send " +
       "the header apollo-require-preflight).",
@@ -149,7 +152,7 @@ export class DownloadResolver {
     return shown(withUpload(input.file, register), context);
   }
 
-  @Mutation(() => Payload, {
+  @Mutation(() => UploadPayload, {
     name: "uploadContent",
     description:
       "Stores the content of a file record, in place of what is stored; earlier revisions keep " +
@@ -165,7 +168,7 @@ export class DownloadResolver {
     return shown(withUpload(input.file, upload), context);
   }
 
-  @Mutation(() => Payload, {
+  @Mutation(() => DeletePayload, {
     name: "deleteContent",
     description:
       "Deletes the stored content of a file record, from its earlier revisions too. Its " +

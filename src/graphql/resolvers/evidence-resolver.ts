@@ -51,7 +51,7 @@ import {
 } from "../../services/evidence/types.js";
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
-import { SubmissionPayload, submitted } from "./crate-resolver.js";
+import { submissionPayload, submitted } from "./crate-resolver.js";
 import { idOf, inputOf, optional, withDefault } from "./types/mutations.js";
 import { DateTimeRange } from "./types/inputs.js";
 import {
@@ -457,6 +457,7 @@ const BuildInput = inputOf("buildEvidenceGraph", {
     AssertedByEnum.ANYONE,
   ),
 });
+const BuildPayload = submissionPayload("buildEvidenceGraph");
 
 @Resolver(() => EvidenceAnswerType)
 export class EvidenceResolver {
@@ -704,7 +705,7 @@ export class EvidenceResolver {
     };
   }
 
-  @Mutation(() => SubmissionPayload, {
+  @Mutation(() => BuildPayload, {
     description:
       "Builds an evidence graph in the background and stores it as a record of yours; it is " +
       "renewed when its inputs change.",

@@ -61,7 +61,7 @@ import {
   nounOf,
   optional,
   visibility,
-  recordPayload,
+  statedPayload,
   required,
   writtenAs,
 } from "./types/mutations.js";
@@ -196,7 +196,8 @@ function writable(
     [noun]: document,
     expectedRevision,
   });
-  const Payload = recordPayload(noun, NODE_TYPES[kind]);
+  const payload = (verb: string) => statedPayload(`${verb}${typeName}`, noun, NODE_TYPES[kind]);
+  const [Created, Updated, Replaced] = [payload("create"), payload("update"), payload("replace")];
   const documentIn = (input: Record<string, unknown>, { deps }: Context): JsonObject =>
     documentOf(
       kind,
@@ -206,7 +207,7 @@ function writable(
 
   @Resolver()
   class WritableFields extends Fields {
-    @Mutation(() => Payload, {
+    @Mutation(() => Created, {
       name: `create${typeName}`,
       description: `Creates a record of kind ${typeName}.`,
     })
@@ -220,7 +221,7 @@ function writable(
       return written(write, ["input", noun], context);
     }
 
-    @Mutation(() => Payload, {
+    @Mutation(() => Updated, {
       name: `update${typeName}`,
       description: "Changes what the patch names, and leaves the rest of the record.",
     })
@@ -238,7 +239,7 @@ function writable(
       return written(write, ["input", "patch"], context);
     }
 
-    @Mutation(() => Payload, {
+    @Mutation(() => Replaced, {
       name: `replace${typeName}`,
       description: "Replaces the record: absent fields get defaults or are removed.",
     })

@@ -61,6 +61,7 @@ import {
   optional,
   recordPayload,
   required,
+  statedPayload,
   withdrawal,
   writtenAs,
 } from "./types/mutations.js";
@@ -359,7 +360,7 @@ const DeleteRecordInput = inputOf("deleteRecord", {
   expectedRevision,
   ...withdrawal(""),
 });
-const RecordPayload = recordPayload("record", RecordNode);
+const DeleteRecordPayload = recordPayload("deleteRecord", "record", RecordNode);
 /** Identifiers of what is no record. */
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** What {@link PublicationResolver} sets, of one record or of many. */
@@ -373,6 +374,7 @@ const PublishRecordInput = inputOf("publishRecord", {
   expectedRevision,
   ...STATUS_MEMBERS,
 });
+const PublishRecordPayload = recordPayload("publishRecord", "record", RecordNode);
 /** Members that the client left out are null, as the use case has them. */
 export const statusOf = ({
   publicationStatus,
@@ -385,6 +387,7 @@ export const statusOf = ({
   reason,
   successor,
 });
+const UpdateRecordPayload = statedPayload("updateRecord", "record", RecordNode);
 
 /**
  * Records of any kind by identifier. REST calls the methods that take an options object as well.
@@ -514,7 +517,7 @@ export class RecordResolver {
     return revisionsOf(record, checkedPage(page), context);
   }
 
-  @Mutation(() => RecordPayload, {
+  @Mutation(() => UpdateRecordPayload, {
     name: "updateRecord",
     description:
       "Changes what the patch names, and leaves the rest. For kinds that crates bring; the " +
@@ -572,7 +575,7 @@ export class RecordResolver {
     return selectedPage(page, {}, context);
   }
 
-  @Mutation(() => RecordPayload, {
+  @Mutation(() => DeleteRecordPayload, {
     description:
       "Deletes a record of any kind: its tombstone remains. Of a file record the content is " +
       "deleted, and the record remains.",
@@ -728,7 +731,7 @@ export class PublicationResolver {
     return readPublication(context.deps, ark);
   }
 
-  @Mutation(() => RecordPayload, {
+  @Mutation(() => PublishRecordPayload, {
     name: "publishRecord",
     description:
       "Sets the publication status of a record; every change of status is allowed. " +

@@ -15,11 +15,12 @@ import {
 } from "../../services/lineage/record-lineage.js";
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
-import { SubmissionPayload, submitted } from "./crate-resolver.js";
+import { submissionPayload, submitted } from "./crate-resolver.js";
 import { idOf, inputOf, optional, payloadOf, required } from "./types/mutations.js";
 import { describedEnum, RecordNode } from "./types/records.js";
 
 const ExecuteInput = inputOf("executeComputation", { id: idOf("The computation.") });
+const ExecutePayload = submissionPayload("executeComputation");
 
 /** Runs of computations. */
 @Resolver()
@@ -33,7 +34,7 @@ export class ComputationResolver {
     );
   }
 
-  @Mutation(() => SubmissionPayload, {
+  @Mutation(() => ExecutePayload, {
     description:
       "Runs the computation's container in the background; the files that it writes to " +
       "/outputs become a dataset and its files. While a run of yours is queued or " +

@@ -21,7 +21,7 @@ import type { Status } from "../../services/scoring/criterion.js";
 import { type AiReadyScore, readScore, requestScore } from "../../services/scoring/score.js";
 import { percentOf } from "../../storage/records/port/selection.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
-import { SubmissionPayload, submitted } from "./crate-resolver.js";
+import { submissionPayload, submitted } from "./crate-resolver.js";
 import { idOf, inputOf } from "./types/mutations.js";
 import { NODE_TYPES, type RecordNode } from "./types/records.js";
 import { DateTime } from "./types/scalars.js";
@@ -125,6 +125,7 @@ export function typedScore(score: AiReadyScore): AiReadyScoreType {
 }
 
 const RescoreInput = inputOf("rescoreCrate", { id: idOf("The crate.") });
+const RescorePayload = submissionPayload("rescoreCrate");
 
 /** AI-readiness of crates. REST calls the methods without decorators as well. */
 @Resolver(() => AiReadyScoreType)
@@ -164,7 +165,7 @@ export class ScoreResolver {
     return typedScore(await this.score(askedArk(id), context));
   }
 
-  @Mutation(() => SubmissionPayload, {
+  @Mutation(() => RescorePayload, {
     description:
       "Computes the score of a crate again, in the background, and checks its tables " +
       "against their schemas.",

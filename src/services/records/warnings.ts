@@ -27,7 +27,6 @@ export async function warningsOf(
   deps: Pick<Deps, "records" | "config">,
   record: StoredRecord,
 ): Promise<Warning[]> {
-  if (record.tombstone) return [];
   const document = parseDocument(record.document);
   return [
     ...(await adviseOnReferences(deps, record, document)),

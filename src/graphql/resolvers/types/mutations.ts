@@ -6,7 +6,6 @@ import type { Visibility } from "../../../services/access/visibility.js";
 import { type Warning, type WarningCode, warningsOf } from "../../../services/records/warnings.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
 import type { Context } from "../context.js";
-import { getOrInsert } from "../../../get-or-insert.js";
 
 /** A field of an input or a payload. `T` is the type of its value. */
 interface Member<T> {
@@ -77,20 +76,12 @@ export function oneOf<M extends Members>(
 export const inputOf = <M extends Members>(mutation: string, members: M): ClassOf<M> =>
   inputType(`${capital(mutation)}Input`, `Input of ${mutation}.`, members);
 
-/** The type that mutations return. */
-export function payloadType<M extends Members>(
-  name: string,
-  description: string,
-  members: M,
-): ClassOf<M> {
-  const type = withMembers(name, members);
-  ObjectType(name, { description, simpleResolvers: true })(type);
+/** The type that a mutation returns. */
+export function payloadOf<M extends Members>(mutation: string, members: M): ClassOf<M> {
+  const type = withMembers(`${capital(mutation)}Payload`, members);
+  ObjectType(type.name, { description: `Result of ${mutation}.`, simpleResolvers: true })(type);
   return type;
 }
-
-/** The type that one mutation returns. */
-export const payloadOf = <M extends Members>(mutation: string, members: M): ClassOf<M> =>
-  payloadType(`${capital(mutation)}Payload`, `Result of ${mutation}.`, members);
 
 const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
@@ -110,6 +101,16 @@ export const visibility = optional<Visibility>(
   "Who sees it until it is published; by default as DEFAULT_VISIBILITY says, else everybody.",
 );
 export const idOf = (about = ANY_ID): Member<string> => required<string>(ID, about);
+
+/** What the payload of every mutation of one record has: the record, under a name, its revision. */
+const recordMembers = (name: string, type: unknown) => ({
+  [name]: required<RecordNode>(type, "The record after the change."),
+  revision: required<number>(Int, "Its revision; pass it as expectedRevision."),
+});
+
+/** The payload of a mutation of one record that states nothing in its document. */
+export const recordPayload = (mutation: string, name: string, type: unknown): new () => object =>
+  payloadOf(mutation, recordMembers(name, type));
 
 const WarningCodeEnum = describedEnum<WarningCode>("WarningCode", "What a warning is about.", {
   REFERENCE_NOWHERE: ["REFERENCE_NOWHERE", "No record has the identifier of a reference."],
@@ -132,19 +133,14 @@ class WarningType implements Warning {
   pointer!: string | null;
 }
 
-const recordPayloads = new Map<string, new () => object>();
+/** The payload of a mutation that states a record's document. */
+export const statedPayload = (mutation: string, name: string, type: unknown): new () => object =>
+  payloadOf(mutation, {
+    ...recordMembers(name, type),
+    warnings: required<Warning[]>([WarningType], "What should be looked at in it."),
+  });
 
-/** What every mutation of one record returns, by the name of the record in it. */
-export const recordPayload = (name: string, type: unknown): new () => object =>
-  getOrInsert(recordPayloads, name, () =>
-    payloadType(`${capital(name)}Payload`, "Result of each mutation of such a record.", {
-      [name]: required<RecordNode>(type, "The record after the change."),
-      revision: required<number>(Int, "Its revision; pass it as expectedRevision."),
-      warnings: required<Warning[]>([WarningType], "What should be looked at in it."),
-    }),
-  );
-
-/** The value of a {@link recordPayload}. */
+/** The value of a {@link recordPayload} or a {@link statedPayload}. */
 export const writtenAs = (
   name: string,
   record: StoredRecord,
