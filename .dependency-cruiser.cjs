@@ -55,7 +55,7 @@ const LAYERS = {
   containers: { path: "^src/adapters/containers/(?!port\\.ts)", imports: ["adapters"] },
   embeddings: { path: "^src/adapters/embeddings/(?!port\\.ts)", imports: ["adapters", "storage"] },
   doi: { path: "^src/adapters/doi/(?!port\\.ts)", imports: ["adapters", "storage"] },
-  signIn: { path: "^src/adapters/sign-in/(?!port\\.ts)", imports: ["adapters"] },
+  signIn: { path: "^src/adapters/sign-in/(?!port\\.ts)", imports: ["adapters", "config"] },
   telemetry: {
     path: "^src/adapters/telemetry/(?!port\\.ts)",
     imports: ["adapters", "jobs", "config"],

@@ -2,22 +2,9 @@
  * Sign-in by OpenID Connect: openid-client does the protocol, this module bounds its connections.
  */
 import * as client from "openid-client";
+import type { IssuerSettings } from "../../config/setting-values.js";
 import type { Challenge, Issuer, StatedPerson } from "./port.js";
 import { SignInRefused } from "./port.js";
-
-/** A setting of one issuer. */
-interface Options {
-  readonly name: string;
-  readonly label: string;
-  readonly issuer: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly scope: string;
-  readonly origins: readonly string[];
-  readonly register: boolean;
-  readonly groupsClaim: string;
-  readonly groups: Readonly<Record<string, string>>;
-}
 
 /** A metadata document is read again after this time (ms), so that new keys and endpoints count. */
 const FRESH = 3_600_000;
@@ -31,10 +18,10 @@ export class OidcIssuer implements Issuer {
   readonly issuer;
   readonly register;
   readonly groups;
-  readonly #options: Options;
+  readonly #options: IssuerSettings;
   #known: { config: Promise<client.Configuration>; until: number } | undefined;
 
-  constructor(options: Options) {
+  constructor(options: IssuerSettings) {
     this.#options = options;
     this.name = options.name;
     this.label = options.label;

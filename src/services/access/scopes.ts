@@ -33,7 +33,8 @@ const CAMEL_KINDS =
  */
 const TABLE: Readonly<Record<Scope, string>> = {
   read: `
-    token login refresh_token revoke_refresh_token begin_device_login device_token me start_session read_session end_session reset_password signIn resetPassword
+    token login refresh_token revoke_refresh_token begin_device_login device_token
+    me start_session read_session end_session reset_password signIn resetPassword
     get_rocrate list_rocrate summarize_crate list_crate_files download_archive download_crate
     upload_status list_submissions submission submissions submissionProgress
     validate_crate planCrate validate_table validateTable validate

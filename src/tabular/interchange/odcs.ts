@@ -512,11 +512,10 @@ function rulesOf(property: Json, name: string, note: Note): Rules {
     else if (metric === "missingValues" && textsOf(missingValues)) {
       rules.required = true;
       rules.missing = textsOf(missingValues)!;
-    } else
-      note(
-        `${name}: the rule of quality ${textOf(rule["metric"]) ?? textOf(rule["name"]) ?? textOf(rule["type"]) ?? ""} ` +
-          "has no counterpart and is left out",
-      );
+    } else {
+      const called = textOf(rule["metric"]) ?? textOf(rule["name"]) ?? textOf(rule["type"]) ?? "";
+      note(`${name}: the rule of quality ${called} has no counterpart and is left out`);
+    }
   }
   return rules;
 }

@@ -1,9 +1,9 @@
 /**
  * Protocol of {@link RecordStore.openFeed}: post a {@link FeedRequest}, receive one
- * {@link FeedAnswer}. Private records are not in it. `all` pages through every live graph (start with `after: 0`, go on with
- * `next`); `since` gives the current graph of every record changed after a sequence, oldest change
- * first. A commit is never cut: `limit` ends an answer after the commit that reaches it, so one
- * answer holds at least one whole commit.
+ * {@link FeedAnswer}. Private records are not in it. `all` pages through every live graph (start
+ * with `after: 0`, go on with `next`); `since` gives the current graph of every record changed
+ * after a sequence, oldest change first. A commit is never cut: `limit` ends an answer after the
+ * commit that reaches it, so one answer holds at least one whole commit.
  */
 export type FeedRequest =
   | { id: number; all: { after: number; limit: number } }

@@ -73,7 +73,8 @@ const toSql = (backward: boolean): string => {
     FROM json_each(?2))) AND (?3 IS NULL OR v.kind IN (SELECT value FROM json_each(?3)))
     CROSS JOIN link AS l ON (l.source, l.position) IN ( SELECT page.source, page.position
     FROM link AS page INDEXED BY link_target WHERE page.target_key = pair.target_key AND
-    page.via = pair.via AND ${isSeen("page.source", "?13")} AND (page.sequence, page.source, page.position) > (?4, ?5, ?6) AND
+    page.via = pair.via AND ${isSeen("page.source", "?13")} AND
+    (page.sequence, page.source, page.position) > (?4, ?5, ?6) AND
     (page.sequence, page.source, page.position) < (?10, ?11, ?12) AND (?8
     = 0 OR NOT EXISTS ( SELECT 1 FROM link AS earlier
     WHERE earlier.source = page.source AND earlier.target_key = page.target_key AND

@@ -352,8 +352,8 @@ export class CrateUseReads {
         ORDER BY asked.key, l.position LIMIT ?4) AS part CROSS JOIN record AS r
         ON r.id = part.source CROSS JOIN via AS v ON v.id = part.via
         ORDER BY part.source, part.position`);
-    // Live records only: a deletion lowers the count. Private ones of an open crate would show. Two states with one count and sum differ in
-    // when the last change was.
+    // Live records only: a deletion lowers the count. Private ones of an open crate would show.
+    // Two states with one count and sum differ in when the last change was.
     this.#state = connection.prepare<
       [number, number | null, number | null]
     >(`SELECT count(*), sum(revision), max(modified_at) FROM ( SELECT revision, modified_at, private

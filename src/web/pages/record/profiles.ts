@@ -231,7 +231,8 @@ export const PROFILES: readonly Profile[] = [
     title: "Notebook entries",
     when: [
       "@descriptor.sdPublisher",
-      "hasPart[Dataset$].genre | hasPart[Dataset$].text | hasPart[Dataset$].comment | hasPart[Dataset$].variableMeasured",
+      "hasPart[Dataset$].genre | hasPart[Dataset$].text | hasPart[Dataset$].comment | " +
+        "hasPart[Dataset$].variableMeasured",
     ],
     sections: [
       {
@@ -294,7 +295,8 @@ export const PROFILES: readonly Profile[] = [
           Languages:
             "subjectLanguage | inLanguage | hasMember.subjectLanguage | hasMember.inLanguage",
           Places:
-            "contentLocation | spatialCoverage | locationCreated | hasMember.contentLocation | hasMember.spatialCoverage",
+            "contentLocation | spatialCoverage | locationCreated | hasMember.contentLocation | " +
+            "hasMember.spatialCoverage",
           Time: "temporalCoverage | temporal | dateCreated",
           Compilers: "compiler | collector | depositor",
           Speakers: "speaker | participant | hasMember.speaker | hasMember.participant",
