@@ -1,8 +1,12 @@
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { Jobs } from "../../cli/commands/schema/jobs.js";
+import type { Report } from "../../cli/commands/schema/report.js";
 import { schemaOf, useFolder } from "./terminal.js";
 
 describe("schema validate --jobs", () => {
-  const { run, write } = useFolder();
+  const { path, run, write } = useFolder();
   const SCHEMA = schemaOf(
     {
       gene: { description: "A gene", index: 0, type: "string", pattern: "^[A-Z0-9]+$" },
@@ -33,6 +37,35 @@ describe("schema validate --jobs", () => {
       expect(lines(several.stderr)).toEqual(lines(one.stderr));
     },
   );
+
+  it("reports a process that is killed as a failure of its file, and checks the next one", async () => {
+    // Says that it begins, and is gone while that is reported; the second file conforms.
+    await write(
+      "check.mjs",
+      `process.once("message", ({ file }) => {
+        if (file === "good.csv") return process.send({ summary: { errors: 0 } });
+        process.send({ begin: file }, () => process.kill(process.pid, "SIGKILL"));
+      });`,
+    );
+    const started = process.argv[1]!;
+    process.argv[1] = join(path(), "check.mjs");
+    const silent = async (): Promise<void> => {};
+    const report: Report = {
+      find: silent,
+      begin: () => sleep(500),
+      add: silent,
+      end: silent,
+      abandon: silent,
+      finish: silent,
+    };
+    try {
+      const jobs = new Jobs(["bad.csv", "good.csv"], {}, 1);
+      await expect(jobs.next(report)).rejects.toThrow("bad.csv: the process that checked it ended");
+      expect(await jobs.next(report)).toEqual({ errors: 0 });
+    } finally {
+      process.argv[1] = started;
+    }
+  });
 
   it("has status 0 where all conform, and 1 with --strict for a finding", async () => {
     const args = ["schema", "validate", "--schema", "s.json", "--jobs", "2", "good.csv"];

@@ -57,7 +57,8 @@ export class Jobs {
           return part.summary;
         }
         await replay(part, report);
-        child.send("next");
+        // Of a process that has ended there are no more parts.
+        child.send("next", () => {});
       }
     } finally {
       child.kill();
@@ -70,7 +71,7 @@ export class Jobs {
     const file = this.#waiting.shift();
     if (file === undefined) return;
     const child = fork(process.argv[1]!, [CHECK_ONE], { serialization: "advanced" });
-    child.send({ file, options: this.#options } satisfies OneFile<object>);
+    child.send({ file, options: this.#options } satisfies OneFile<object>, () => {});
     const parts = on(child, "message", { close: ["exit"] }) as AsyncIterable<[Part]>;
     this.#running.push({ file, child, parts });
   }
