@@ -249,6 +249,23 @@ describe("private records", () => {
     expect((await read(`/${HIDDEN}`, null)).status).toBe(404);
   });
 
+  it("are in their owner's evidence however many there are", async () => {
+    const runs = Array.from({ length: 1_050 }, (_, at) => ({
+      "@id": `#run${at}`,
+      "@type": ["https://w3id.org/EVI#Computation", "CreateAction"],
+      name: `Run ${at}`,
+      usedDataset: { "@id": USED },
+    }));
+    const crate = await create("/rocrate/metadata?visibility=private", metadata(runs));
+    expect(crate.status, crate.text.slice(0, 500)).toBe(200);
+    const path = `/evidencegraph/query/${USED}?direction=downstream`;
+    const countOf = ({ text }: { text: string }) => text.split("/entity/run").length - 1;
+    const [own, others] = [await read(path, owner!), await read(path, other!)];
+    expect([others.status, countOf(others)]).toEqual([200, 0]);
+    const named = new Set(own.text.match(/\/entity\/run\d+-\w+/g));
+    expect(named.size).toBe(1_050);
+  });
+
   it("are made over GraphQL as well, one record or a crate", async () => {
     const ask = async (query: string, variables: object) => {
       const { text } = await server.request("POST", "/graphql", {

@@ -15,7 +15,7 @@ type Reads = Pick<RecordStore, "count" | "findMany" | "linksTo" | "quads">;
 const STATEMENT = /^<([^>]*)> <([^>]*)> <([^>]*)> <([^>]*)> \.$/;
 /** Records in one read. */
 const BATCH = 200;
-/** Links to one node that are read. */
+/** Links to one node in one read. */
 const LINKS = 1000;
 
 export class PrivateGraphs {
@@ -64,11 +64,23 @@ export class PrivateGraphs {
     for (const home of fresh) this.#asked.add(home);
     for (let start = 0; start < fresh.length; start += BATCH) {
       const some = fresh.slice(start, start + BATCH);
-      const pages = await this.#records.linksTo(some.map(arkKey), { limit: LINKS, distinct: true });
-      await this.#read([
-        ...new Set([...some, ...pages.flatMap(({ items }) => items.map(({ source }) => source))]),
-      ]);
+      await this.#read([...new Set([...some, ...(await this.#linking(some))])]);
     }
+  }
+
+  /** Records that link to these. */
+  async #linking(arks: readonly string[]): Promise<string[]> {
+    const keys = arks.map(arkKey);
+    const found: string[] = [];
+    const first = await this.#records.linksTo(keys, { limit: LINKS, distinct: true });
+    for (const [at, key] of keys.entries())
+      for (let page = first[at]; page !== undefined;) {
+        for (const { source } of page.items) found.push(source);
+        if (page.next === undefined) break;
+        const options = { limit: LINKS, distinct: true, after: page.next };
+        [page] = await this.#records.linksTo([key], options);
+      }
+    return found;
   }
 
   async #read(arks: readonly string[]): Promise<void> {
