@@ -169,6 +169,8 @@ interface FieldProps {
   picker?: boolean | "USER";
   /** Lines of a text area. */
   lines?: number;
+  /** Values that are offered, while any other may be typed. */
+  suggestions?: readonly (readonly [value: string, label: string])[] | undefined;
   options?: readonly (readonly [value: string, label: string])[];
 }
 
@@ -212,7 +214,15 @@ export function Field(props: FieldProps) {
           maxLength={props.maxLength}
           min={props.min}
           max={type === "date" ? "9999-12-31" : undefined}
+          list={props.suggestions && `${id}-list`}
         />
+      )}
+      {props.suggestions && (
+        <datalist id={`${id}-list`}>
+          {props.suggestions.map(([option, text]) => (
+            <option value={option}>{text}</option>
+          ))}
+        </datalist>
       )}
       {help && (
         <p class="help" id={`${id}-help`}>

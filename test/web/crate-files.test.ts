@@ -224,7 +224,7 @@ describe("the page of a crate", () => {
     expect(section(text, "datasheet")).toMatch(/<h3>Limitations<\/h3>.*Drawn by hand/s);
     expect(section(text, "datasheet")).toMatch(/<h3>Uses<\/h3>.*Counting cells/s);
     expect(text).toMatch(/Download \d+ files<span class="size"> · [\d.]+ (?:KB|bytes)/);
-    expect(text).toMatch(/As it was uploaded<span class="size"> · [\d.]+ (?:KB|bytes)/);
+    expect(text).toMatch(/As uploaded<span class="size"> · [\d.]+ (?:KB|bytes)/);
     const validation = await page(`/validation/${ROOT}`);
     expect(validation).toMatch(/\d+ records were checked/);
     expect(validation).not.toMatch(/Value does not|Less than \d+ values|datatype/);

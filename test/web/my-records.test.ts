@@ -478,7 +478,7 @@ describe.skipIf(!CHROMIUM)("the page of one's own records in a browser", () => {
     const bar = (await page.locator(".chosen-bar").boundingBox())!;
     expect(bar.y + bar.height).toBeLessThanOrEqual(page.viewportSize()!.height);
     await page.locator("button[name=choose][value=withdraw]").click();
-    expect(await page.locator("main h2").first().textContent()).toContain("Withdraw: 60 records");
+    expect(await page.locator("main h1").textContent()).toContain("Withdraw: 60 records");
     expect(await page.textContent("main")).toContain("This cannot be undone.");
   });
 

@@ -67,6 +67,35 @@ describe("the page of a file", () => {
   });
 });
 
+describe("the words of a page", () => {
+  const named = async (name: string): Promise<string> => {
+    const { items } = await server.deps.records.list({ crate, limit: 100 });
+    return page(`/${items.find((item) => item.name === name)!.ark}`, ada.token);
+  };
+
+  test("call an experiment one, and say when it began", async () => {
+    const text = await named("Image acquisition");
+    expect(section(text, "run")).toMatch(/Began<\/dt><dd>.*13 Jan 2025/);
+    expect(text).toMatch(/class="ev-note"[^>]*>experiment</);
+    expect(text).toMatch(/class="ev-note"[^>]*>person</);
+  });
+
+  test("say nothing of the origin of a licence, nor draw it beside itself", async () => {
+    const text = await named("Creative Commons Attribution 4.0 International");
+    expect(text).not.toContain('id="provenance"');
+  });
+
+  test("cite a file as a file", async () => {
+    expect(await page(`/${crate}/results/clusters.csv`)).toContain("Clusters [File]. Arkgraph.");
+  });
+
+  test("offer licences by name where one is changed", async () => {
+    expect(await page(`/edit/${crate}`, ada.token)).toContain(
+      '<option value="https://creativecommons.org/publicdomain/zero/1.0/">CC0: no conditions',
+    );
+  });
+});
+
 describe("what a download gives", () => {
   test("stands on the buttons of a crate: files for those who may read them, else the metadata", async () => {
     const head = (text: string) => text.split('<header class="record-head">')[1]!;

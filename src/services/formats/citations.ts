@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../model/field.js";
 import { cutAtSentence, oneLine } from "../../model/texts.js";
+import { ownValue } from "../../own.js";
 import type { Deps } from "../deps.js";
 import type { RecordView } from "../records/view.js";
 import { type Agent, invertedName } from "./agents.js";
@@ -10,8 +11,12 @@ type FactDeps = Pick<Deps, "records" | "config" | "baseUrl">;
 
 const isSoftware = ({ type }: RecordFacts): boolean => type === "SoftwareSourceCode";
 /** What a citation calls the record. */
-const called = (facts: RecordFacts): string =>
-  isSoftware(facts) ? "Computer software" : facts.type === "Dataset" ? "Data set" : facts.type;
+const called = ({ type }: RecordFacts): string => ownValue(CALLED, type) ?? type;
+const CALLED: Readonly<Record<string, string>> = {
+  SoftwareSourceCode: "Computer software",
+  Dataset: "Data set",
+  MediaObject: "File",
+};
 /** Where a citation leads: the DOI, else the record. */
 const address = ({ doi, url }: RecordFacts): string =>
   doi === null ? url : `https://doi.org/${doi}`;

@@ -24,6 +24,7 @@ import {
   type EditSinceQuery,
 } from "../documents.js";
 import { kindOf } from "../format.js";
+import { LICENCES } from "../licences.js";
 import { nameText } from "../../model/labels.js";
 import { kindText, labelOf, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
@@ -231,6 +232,7 @@ async function formPage(
               help={helpOf({ name, label, field })}
               error={problem.fields[name]}
               picker={field.ark === true || field.link === true}
+              suggestions={name === "license" ? LICENCES : undefined}
               {...(isList(field) ? { lines: 3 } : name === "description" ? { lines: 4 } : {})}
               {...(field.date === true ? { type: "date" as const } : {})}
             />
@@ -436,6 +438,7 @@ function editPage(request: PageRequest, state: FormState): Page {
                   (conflicts.has(name) ? "Changed by both of you: this is your text." : undefined)
                 }
                 picker={field.ark === true || field.link === true}
+                suggestions={name === "license" ? LICENCES : undefined}
                 {...linesFor(name, isList(field), texts[name]!)}
                 {...(field.date === true && /^(?:\d{4}-\d\d-\d\d)?$/.test(texts[name]!)
                   ? { type: "date" as const }
@@ -469,7 +472,7 @@ function editPage(request: PageRequest, state: FormState): Page {
 }
 
 function linesFor(name: string, list: boolean, text: string): { lines?: number } {
-  if (list) return { lines: 3 };
+  if (list) return { lines: Math.max(3, Math.min(10, text.split("\n").length)) };
   return name === "description" || text.includes("\n") ? { lines: 5 } : {};
 }
 

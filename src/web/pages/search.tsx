@@ -95,7 +95,7 @@ const CONDITIONS: readonly Condition[] = [
   },
   {
     name: "year",
-    title: "Year",
+    title: "Registered in",
     filter: (value) =>
       /^\d{4}$/.test(value) && Number(value) > 0
         ? {
@@ -565,32 +565,7 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
       <Conditions stated={stated} names={names} query={query} path={path} />
       <div class="columns search">
         <div>
-          <form class="row sort" action={path}>
-            {[...query]
-              .filter(([name]) => !["sort", "after", "before", "mode"].includes(name))
-              .map(([name, value]) => (
-                <input type="hidden" name={name} value={value} />
-              ))}
-            <label for="sort">Sort by</label>
-            <select id="sort" name="sort" data-send>
-              {(
-                [
-                  ...(words === "" ? [] : [["relevance", "relevance"]]),
-                  ["newest", "newest first"],
-                  ["oldest", "oldest first"],
-                  ["changed", "last changed"],
-                  ["name", "name"],
-                ] as [string, string][]
-              ).map(([value, text]) => (
-                <option value={value} selected={value === sort}>
-                  {text}
-                </option>
-              ))}
-            </select>
-            <button class="secondary" data-without-script>
-              Sort
-            </button>
-          </form>
+          {items.length > 0 && <Sort {...{ path, query, words, sort }} />}
           {items.length === 0 ? (
             <Nothing words={words} stated={stated} />
           ) : (
@@ -606,9 +581,46 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
           )}
           <Pager path={path} query={query} pageInfo={pageInfo} />
         </div>
-        <Facets {...{ path, query, facets, fixed }} />
+        {(items.length > 0 || stated.length > 0) && <Facets {...{ path, query, facets, fixed }} />}
       </div>
     </>
+  );
+}
+
+interface SortProps {
+  path: string;
+  query: URLSearchParams;
+  words: string;
+  sort: string;
+}
+
+function Sort({ path, query, words, sort }: SortProps) {
+  const orders: [string, string][] = [
+    ["newest", "newest first"],
+    ["oldest", "oldest first"],
+    ["changed", "last changed"],
+    ["name", "name"],
+  ];
+  if (words !== "") orders.unshift(["relevance", "relevance"]);
+  return (
+    <form class="row sort" action={path}>
+      {[...query]
+        .filter(([name]) => !["sort", "after", "before", "mode"].includes(name))
+        .map(([name, value]) => (
+          <input type="hidden" name={name} value={value} />
+        ))}
+      <label for="sort">Sort by</label>
+      <select id="sort" name="sort" data-send>
+        {orders.map(([value, text]) => (
+          <option value={value} selected={value === sort}>
+            {text}
+          </option>
+        ))}
+      </select>
+      <button class="secondary" data-without-script>
+        Sort
+      </button>
+    </form>
   );
 }
 

@@ -151,7 +151,7 @@ describe("the picture of an evidence graph", () => {
     const texts = elementsIn(svg).flatMap(({ name, text }) => (name === "text" ? [text] : []));
     expect(texts.join(" | ")).toBe(
       "Cell counts | dataset | Counting run | computation | 40 datasets | such as image0 | " +
-        "count.py | software | Ada Example | person or group | Somebody's run | computation | " +
+        "count.py | software | Ada Example | person | Somebody's run | computation | " +
         "ark:99999/gone | withdrawn | https://example.org/dat… | described elsewhere | " +
         "javascript:alert(1) | described elsewhere | Not shown: 3 beyond the depth",
     );

@@ -142,6 +142,17 @@ const BY_TYPE: readonly (readonly [RegExp, GlyphName])[] = [
 export const glyphOf = (types: readonly string[]): GlyphName =>
   BY_TYPE.find(([pattern]) => types.some((type) => pattern.test(type)))?.[1] ?? "other";
 
+/** What a node is called, where its glyph stands for more than one kind of thing. */
+export const wordFor = (types: readonly string[]): string | undefined =>
+  WORDS.find(([pattern]) => types.some((type) => pattern.test(type)))?.[1];
+
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^evi:Experiment$/, "experiment"],
+  [/^(?:prov:)?Person$/, "person"],
+  [/^(?:prov:)?Organization$/, "organization"],
+  [/^Project$/, "project"],
+];
+
 const rules = (palette: typeof LIGHT, mode: "light" | "dark"): string =>
   [
     `.ev-paper{fill:${palette.paper}}`,

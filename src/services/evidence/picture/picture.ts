@@ -15,7 +15,7 @@ import type {
   EvidenceNode,
   EvidenceRequest,
 } from "../types.js";
-import { GLYPHS, type GlyphName, glyphOf } from "./glyphs.js";
+import { GLYPHS, type GlyphName, glyphOf, wordFor } from "./glyphs.js";
 
 export interface PictureNode {
   id: string;
@@ -217,7 +217,7 @@ function nodeOf(node: EvidenceGraph["@graph"][number]): PictureNode {
   const { one, many } = GLYPHS[glyph];
   const { "@id": id, name, count, group } = node;
   return count === undefined
-    ? { id, glyph, name: nameText({ id, name: name ?? null }), note: one }
+    ? { id, glyph, name: nameText({ id, name: name ?? null }), note: wordFor(node["@type"]) ?? one }
     : {
         id,
         glyph,

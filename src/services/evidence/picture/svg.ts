@@ -308,7 +308,7 @@ function nodeOf(
     `<path class="ev-shape"${isRoot ? ` stroke="${LIGHT.accent}" stroke-width="3"` : ""} d="${shape}"/>`,
     `<text class="ev-name" ${start} y="19" fill="${LIGHT.ink}" stroke="none"` +
       `${isRoot ? ' font-weight="700"' : ""}${deleted ? ' text-decoration="line-through"' : ""}>` +
-      `${xmlOf(fittedName(name, isRoot ? room * 0.92 : room))}</text>`,
+      `${xmlOf(fittedName(name, isRoot ? room * 0.86 : room))}</text>`,
     `<text class="ev-note" ${start} y="35" fill="${LIGHT.quiet}" stroke="none" ` +
       `font-size="${NOTE_SIZE}">${xmlOf(fitted(note, room, NOTE_SIZE))}</text>`,
   ].join("");

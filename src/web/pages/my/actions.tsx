@@ -393,9 +393,6 @@ function ActionForm({
       {from !== null && <input type="hidden" name="from" value={from} />}
       {/* One field: a form of a thousand would be refused. */}
       <input type="hidden" name="ids" value={chosen.map(({ id }) => id).join(" ")} />
-      <h2>
-        {label}: {counted(chosen.length, "record")}
-      </h2>
       <ul>
         {chosen.slice(0, MAX_LISTED).map((record) => (
           <li>

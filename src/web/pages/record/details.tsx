@@ -199,14 +199,7 @@ export function Details({ kind, document, names }: DetailsProps) {
 
 /** Members of a document that {@link Details} shows. */
 const DETAILED: Readonly<Partial<Record<KindName, readonly string[]>>> = {
-  computation: [
-    "command",
-    "container",
-    "containerId",
-    "containerDigest",
-    "dateCreated",
-    "dateFinished",
-  ],
+  computation: ["command", "container", "containerId", "containerDigest"],
   experiment: ["experimentType", "datePerformed", "protocol"],
   software: ["version", "softwareVersion", "programmingLanguage", "codeRepository"],
   schema: [
@@ -238,20 +231,18 @@ function Run(props: PartProps) {
   const { document } = props;
   const command = commandOf(document["command"]);
   const digest = textOf(document["containerDigest"]);
-  const facts = (
-    <Facts
-      rows={[
-        row(props, "Type", "experimentType"),
-        row(props, "Began", "dateCreated"),
-        row(props, "Ended", "dateFinished"),
-        row(props, "Performed", "datePerformed"),
-        row(props, "Protocol", "protocol"),
-        row(props, "Container image", "container"),
-        row(props, "Container of the run", "containerId"),
-        ["Ran in this registry", digest !== null && <code>{shortened(digest, 100)}</code>],
-      ]}
-    />
-  );
+  const { began, ended } = timesOf(document);
+  const facts = [
+    row(props, "Type", "experimentType"),
+    row(props, "Began", began),
+    row(props, "Ended", ended),
+    row(props, "Performed", "datePerformed"),
+    row(props, "Protocol", "protocol"),
+    row(props, "Container image", "container"),
+    row(props, "Container of the run", "containerId"),
+    ["Ran in this registry", digest !== null && <code>{shortened(digest, 100)}</code>] as const,
+  ].filter(([, value]) => value !== false);
+  if (command === null && facts.length === 0) return null;
   return (
     <Section id="run" title="How it was done">
       {command !== null && (
@@ -262,10 +253,16 @@ function Run(props: PartProps) {
           <CopyButton text={shortened(command, 4000)} label="Copy the command" />
         </div>
       )}
-      {facts}
+      <Facts rows={facts} />
     </Section>
   );
 }
+
+/** The members with the times of a run; what RO-Crates describe has those of an action. */
+const timesOf = (document: JsonObject): { began: string; ended: string } => ({
+  began: document["dateCreated"] === undefined ? "startTime" : "dateCreated",
+  ended: document["dateFinished"] === undefined ? "endTime" : "dateFinished",
+});
 
 /** A command as a shell reads it. */
 function commandOf(value: JsonValue | undefined): string | null {
@@ -424,6 +421,8 @@ export function Metadata({ kind, document, names, content }: MetadataProps) {
   const named = propertiesOf(document["additionalProperty"]);
   const relations = connectionsOf(kind);
   const detailed = new Set(DETAILED[kind]);
+  if (kind === "computation" || kind === "experiment")
+    for (const name of Object.values(timesOf(document))) detailed.add(name);
   // What is stored here says the same once more.
   const repeated = new Set<unknown>(
     content && [content.sha256, content.mediaType, content.address, String(content.size)],

@@ -264,7 +264,8 @@ function Body(props: BodyProps) {
 
 /** Where the record came from: in a sentence, in facts and as a picture. */
 function Origin({ record, kind, origin, picture }: BodyProps) {
-  const drawn = (picture?.nodes.length ?? 0) > 1;
+  // Of a licence or an organization its other names stand beside it, without an arrow.
+  const drawn = (picture?.edges.length ?? 0) > 0;
   if (!hasProvenance(record) && !drawn && !STATES_ORIGIN.has(kind)) return null;
   const score = crateOf(record)?.score;
   return (
@@ -560,7 +561,7 @@ function CrateDownloads({ addresses, content, folder, record, signIn }: CrateDow
         </a>
         {addresses.uploaded !== null && content?.readable && (
           <a class="button secondary" href={addresses.uploaded} download>
-            As it was uploaded
+            As uploaded
             {content.size !== null && <span class="size"> · {sizeText(content.size)}</span>}
           </a>
         )}
