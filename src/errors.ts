@@ -59,6 +59,11 @@ export const ERRORS = {
     status: 408,
     meaning: "The body arrived more slowly than BODY_MIN_RATE; the connection is closed.",
   },
+  ACCESS_ASKED: { status: 409, meaning: "The same request for access is not decided yet." },
+  ACCESS_NOT_NEEDED: {
+    status: 409,
+    meaning: "The content that access was requested for may be read already.",
+  },
   DUPLICATE: {
     status: 409,
     meaning: "The identifier, or one that differs in hyphens only, is taken.",

@@ -14,6 +14,10 @@ const [bytes, ms, count] = [of("bytes"), of("ms"), of("count")];
  * A test may lower a bound, as it may set a setting.
  */
 export const BOUNDS = {
+  ACCESS_ASK_AGAIN: ms(
+    86_400_000,
+    "How long after a request for access was declined, or its grant revoked, one may ask again.",
+  ),
   BACKLINK_LIMIT: count(1000, "Most derived entries in one list of a record."),
   BODY_MIN_RATE: bytes(
     16 * 2 ** 10,
@@ -124,6 +128,7 @@ export const BOUNDS = {
     "How long a job may delay queued jobs of JOB_CONCURRENCY; then it continues under " +
       "JOB_SLOW_CONCURRENCY, or is stopped and starts again when that limit allows.",
   ),
+  MAX_ACCESS_REQUESTS: count(100, "Most requests of one account for access that are not decided."),
   MAX_ACCESS_TOKENS: count(50, "Most access tokens of one account."),
   MAX_BULK_RECORDS: count(200, "Most records that one request publishes, deletes or hands over."),
   MAX_CHANGE_FEEDS: count(

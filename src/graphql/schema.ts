@@ -1,6 +1,7 @@
 /** The schema of all types and resolvers. */
 import { type GraphQLField, type GraphQLInputObjectType, type GraphQLSchema } from "graphql";
 import { buildSchema, type NonEmptyArray } from "type-graphql";
+import { AccessResolver } from "./resolvers/access-resolver.js";
 import {
   AccountResolver,
   AdministrationResolver,
@@ -57,6 +58,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     DanglingResolver,
     RevisionResolver,
     AccountResolver,
+    AccessResolver,
     CredentialResolver,
     AdministrationResolver,
     BulkResolver,

@@ -20,6 +20,7 @@ import { namingParameters } from "../services/records/select.js";
 import { asksForPage } from "../web/frame.js";
 import { operationPage } from "../web/pages/help.js";
 import type { Site } from "../web/site.js";
+import { accessRequestOperations } from "./access-requests.js";
 import {
   accountOperations,
   credentialOperations,
@@ -90,6 +91,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...fileOperations,
     ...downloadOperations,
     ...publicationOperations,
+    ...accessRequestOperations,
     ...doiOperations,
     ...evidenceOperations,
     ...lineageOperations,

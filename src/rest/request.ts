@@ -18,6 +18,7 @@ export type PathParameters = Readonly<
     | "organization"
     | "submissionUUID"
     | "token_id"
+    | "request_id"
     | "name"
     | "page_name",
     string

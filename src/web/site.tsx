@@ -52,11 +52,13 @@ import { explorerRoutes } from "./pages/explorers.js";
 import { helpRoutes, textRoutes } from "./pages/help.js";
 import { homeRoutes } from "./pages/home.js";
 import { personRoutes } from "./pages/person.js";
+import { accessRoute } from "./pages/my/access.js";
 import { groupsRoute } from "./pages/my/groups.js";
 import { overviewRoute } from "./pages/my/overview.js";
 import { profileRoute } from "./pages/my/profile.js";
 import { recordRoutes } from "./pages/my/records.js";
 import { uploadsRoute } from "./pages/my/uploads.js";
+import { askRoutes } from "./pages/record/ask.js";
 import { crateRoutes } from "./pages/record/crate.js";
 import { filesRoutes, previewRoutes } from "./pages/record/files.js";
 import { historyRoutes, tombstonePage } from "./pages/record/history.js";
@@ -83,12 +85,14 @@ const ROUTES: readonly Route[] = [
   overviewRoute,
   ...recordRoutes,
   uploadsRoute,
+  accessRoute,
   groupsRoute,
   profileRoute,
   ...adminRoutes,
   ...newRoutes,
   ...reserveRoutes,
   ...shareRoutes,
+  ...askRoutes,
   ...editRoutes,
   ...uploadRoutes,
   ...evidenceRoutes,

@@ -259,6 +259,10 @@ const REST: Record<string, Row> = {
   end_session: { outside: "signs the actor out: test/rest/sessions.test.ts" },
   read_session: { list: {} },
   list_access_tokens: { list: {}, twin: "accessTokens" },
+  // test/access/requests.test.ts
+  list_access_requests: { list: {}, twin: "accessRequests" },
+  request_access: { write: "ownRequest" },
+  decide_access_request: { write: "ownRequest" },
   create_access_token: { write: "ownCredential" },
   revoke_access_token: { write: "ownCredential" },
   change_password: { write: "ownCredential" },
@@ -402,6 +406,7 @@ const QUERIES: Record<string, string> = {
   me: `{ me { ${RECORD} } }`,
   userByEmail: `{ userByEmail(email: "owner@example.org") { ${RECORD} } }`,
   accessTokens: "{ accessTokens { id name } }",
+  accessRequests: "{ accessRequests { nodes { id reason } } }",
   accounts: "{ accounts { nodes { user { id } name email } } }",
   registryFigures: "{ registryFigures { accounts records queued running } }",
   aiReadyScore: "query ($id: ID!) { aiReadyScore(id: $id) { __typename } }",
@@ -446,6 +451,8 @@ const MUTATIONS: Record<string, string> = {
   removeGroupMember: "removeMember",
   buildEvidenceGraph: "build",
   // What concerns the caller alone, or administrators: test/rest/credentials.test.ts.
+  requestAccess: "ownRequest",
+  decideAccessRequest: "ownRequest",
   createAccessToken: "ownCredential",
   revokeAccessToken: "ownCredential",
   changePassword: "ownCredential",

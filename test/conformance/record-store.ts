@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe } from "vitest";
 import type { RecordStore } from "../../src/storage/records/port.js";
+import { accessRequestsConform } from "./records/access-requests.js";
 import { accountsConform } from "./records/accounts.js";
 import { changesConform } from "./records/changes.js";
 import { commitsConform } from "./records/commits.js";
@@ -51,6 +52,7 @@ export function recordStoreConformance(name: string, open: () => Promise<Opened>
       feedConforms,
       changesConform,
       accountsConform,
+      accessRequestsConform,
       submissionsConform,
       objectsConform,
       crateUsesConform,

@@ -88,6 +88,22 @@ export async function fill(place: Place): Promise<void> {
     user: OWNER,
     linkedAt: 1_700_000_000_003,
   });
+  const request = {
+    id: "00000000-0000-4000-8000-000000000001",
+    record: "ark:99999/asked-for",
+    requester: OWNER,
+    reason: "Tö \u{1F9EC}\n'read' it",
+    askedAt: 1_700_000_000_004,
+  };
+  await store.askForAccess(request, { most: 9, decidedBefore: 0 });
+  await store.decideAccess({
+    id: request.id,
+    state: "granted",
+    until: 1_800_000_000_001,
+    message: "As agreed.",
+    decidedAt: 1_700_000_000_005,
+    decidedBy: OWNER,
+  });
   // Links to what comes later, in another spelling; a shared key; names and words of every kind.
   await write(
     store,

@@ -29,13 +29,18 @@ describe("the pages of one's own work and of administration", () => {
   });
   afterAll(() => server.stop());
 
-  test.each(["/my", "/my/records", "/my/uploads", "/my/profile", "/my/groups", "/admin"])(
-    "%s asks others to sign in, and comes back",
-    async (path) => {
-      const { status, location } = await new Reader(server).get(path);
-      expect([status, location]).toEqual([302, `/signin?to=${encodeURIComponent(path)}`]);
-    },
-  );
+  test.each([
+    "/my",
+    "/my/records",
+    "/my/uploads",
+    "/my/profile",
+    "/my/access",
+    "/my/groups",
+    "/admin",
+  ])("%s asks others to sign in, and comes back", async (path) => {
+    const { status, location } = await new Reader(server).get(path);
+    expect([status, location]).toEqual([302, `/signin?to=${encodeURIComponent(path)}`]);
+  });
 
   test("twenty records are published at once, and one of another owner is refused by name", async () => {
     const { body } = await server.request<{ "@id": string }>("POST", "/dataset", {

@@ -57,7 +57,7 @@ describe("the page of a file", () => {
     expect(await page(embeddings())).toMatch(
       /Sign in to download CSV<span class="size"> · 669 bytes/,
     );
-    expect(await page(embeddings(), bob.token)).toContain("Ask the owner for access.");
+    expect(await page(embeddings(), bob.token)).toContain(">Ask for access</a>");
     const own = await page(embeddings(), ada.token);
     const [, address] = /<a class="button" href="([^"]*)" download>Download CSV/.exec(own)!;
     const { status } = await server.request("GET", new URL(address!).pathname, {
@@ -107,7 +107,7 @@ describe("what a download gives", () => {
       /<a class="button secondary" href="([^"]*)"[^>]*>Download the metadata/.exec(other)!;
     const { status, text } = await server.request("GET", new URL(address!).pathname);
     expect([status, text.includes("@graph")]).toEqual([200, true]);
-    expect(head(await page(`/${crate}`, bob.token))).toContain("Ask the owner for access.");
+    expect(head(await page(`/${crate}`, bob.token))).toContain(">Ask for access</a>");
   });
 
   test("says where data are that are not here, or that there are none", async () => {

@@ -51,6 +51,7 @@ import type {
 } from "../../storage/records/port.js";
 import { eventLoop } from "../../event-loop-budget.js";
 import { attemptsFrom, type Context, countWrite, type SignedIn, signedIn } from "./context.js";
+import { readAccessNode } from "./access-resolver.js";
 import { accountIn, readAccountNode } from "./account-resolver.js";
 import { selectedPage } from "./selection-resolver.js";
 import { assertStorable, checkedRange, placed, RecordsArguments } from "./types/inputs.js";
@@ -461,8 +462,8 @@ export class RecordResolver {
   @Query(() => Node, {
     nullable: true,
     description:
-      "A record, or a submission or access token of yours; an account for administrators. Null when " +
-      "nothing has the identifier.",
+      "A record; a submission, access token or request of yours; an account for administrators. " +
+      "Null when nothing has the identifier.",
   })
   async node(
     @Arg("id", () => ID, {
@@ -474,11 +475,12 @@ export class RecordResolver {
     const account = accountIn(id);
     if (account) return orNull(readAccountNode(account, signedIn(context)));
     if (!UUID.test(id)) return this.record(id, context);
-    const { deps, caller } = signedIn(context);
+    const signed = signedIn(context);
+    const { deps, caller } = signed;
     return (
       (await orNull(readSubmission(deps, id, caller))) ??
       (await listAccessTokens(deps, caller)).find((token) => token.id === id) ??
-      null
+      orNull(readAccessNode(id, signed))
     );
   }
 

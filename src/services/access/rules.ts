@@ -9,6 +9,8 @@ import type { Scoped } from "./scopes.js";
 
 /** The store in which owners are looked up: groups, organizations and projects are never private. */
 type Owners = Pick<RecordStore, "findMany">;
+/** The same, and the grants of access. */
+type Rights = Owners & Pick<RecordStore, "accessGrants">;
 
 /**
  * True when the caller may act for this owner: is the owner, or owns or is a member of the owning
@@ -133,11 +135,11 @@ type Guarded = Pick<
 
 /**
  * The content of a published record is public; otherwise only callers who may change the record may
- * read it.
+ * read it, and those whom they granted access.
  * @throws ServiceError `FORBIDDEN` or `NOT_AUTHENTICATED`
  */
 export async function assertMayReadContent(
-  records: Owners,
+  records: Rights,
   caller: Caller | null,
   record: Guarded,
   now = Date.now(),
@@ -147,19 +149,30 @@ export async function assertMayReadContent(
   if (!caller)
     throw new ServiceError(
       "NOT_AUTHENTICATED",
-      `${state}: it is readable with the token of someone who may change the record.`,
+      `${state}: it is readable with the token of someone who may change the record, or who has ` +
+        "access to it.",
     );
   throw new ServiceError(
     "FORBIDDEN",
-    `${state}: until it is PUBLISHED it is readable by those who may change the record only.`,
+    `${state}: until it is PUBLISHED it is readable by those who may change the record only, and ` +
+      "by readers whom they grant access. Ask for it with POST /access-requests.",
   );
 }
 
-export async function mayReadContent(
-  records: Owners,
+export const mayReadContent = async (
+  records: Rights,
   caller: Caller | null,
   record: Guarded,
   now = Date.now(),
+): Promise<boolean> =>
+  (await mayReadUngranted(records, caller, record, now)) ||
+  (await hasAccess(records, caller, record, now));
+
+async function mayReadUngranted(
+  records: Owners,
+  caller: Caller | null,
+  record: Guarded,
+  now: number,
 ): Promise<boolean> {
   if (record.publicationStatus === "PUBLISHED" || (await mayChange(records, caller, record)))
     return true;
@@ -172,20 +185,71 @@ export async function mayReadContent(
 }
 
 /**
+ * The caller has a grant for the record, or for its crate. It is a right to read content of open
+ * records, and nothing else.
+ */
+async function hasAccess(
+  records: Rights,
+  caller: Caller | null,
+  record: Guarded,
+  now: number,
+): Promise<boolean> {
+  if (record.private) return false;
+  const { ark, crate } = record;
+  const granted = await grantedOf(records, caller, crate === null ? [ark] : [ark, crate], now);
+  if (granted.has(ark)) return true;
+  if (crate === null || !granted.has(crate)) return false;
+  const [found] = await records.findMany([crate]);
+  return found !== undefined && !found.tombstone && coversMember(found, record);
+}
+
+/** Those of the records for which the caller has a grant that has not expired. */
+async function grantedOf(
+  records: Rights,
+  caller: Caller | null,
+  arks: readonly string[],
+  now: number,
+): Promise<ReadonlySet<string>> {
+  // A bound token has no rights elsewhere than where its account may change records.
+  if (!caller || caller.boundTo !== undefined) return new Set();
+  const grants = await records.accessGrants(caller.user, arks);
+  return new Set(
+    grants.flatMap(({ record, until }) => (until === null || until > now ? [record] : [])),
+  );
+}
+
+/**
+ * A grant for the crate is one for its member: for those that have its owner. A crate within a
+ * crate opens by itself.
+ */
+const coversMember = (
+  crate: Pick<Guarded, "owner">,
+  { kind, owner, private: isPrivate }: Pick<Guarded, "kind" | "owner" | "private">,
+): boolean =>
+  kind !== "rocrate" &&
+  !isPrivate &&
+  owner !== null &&
+  crate.owner !== null &&
+  sameArk(crate.owner, owner);
+
+/**
  * The archive of a crate as it was uploaded holds the bytes of all its members; only callers who
  * may read the content of the crate and of each member may read it.
  * @throws ServiceError `FORBIDDEN` or `NOT_AUTHENTICATED`
  */
 export async function assertMayReadArchive(
-  records: Owners & Pick<RecordStore, "closedMembers">,
+  records: Rights & Pick<RecordStore, "closedMembers">,
   caller: Caller | null,
   crate: Guarded,
   now = Date.now(),
 ): Promise<void> {
   await assertMayReadContent(records, caller, crate, now);
   if (caller?.admin) return;
+  const isGranted = (await grantedOf(records, caller, [crate.ark], now)).has(crate.ark);
   for await (const member of closedMembers(records, crate.ark)) {
-    if (await mayReadContent(records, caller, member, now)) continue;
+    if (isGranted && coversMember(crate, member)) continue;
+    // One stands for all members with the same owner and status: not what was granted for it alone.
+    if (await mayReadUngranted(records, caller, member, now)) continue;
     const held = member.private
       ? "content that you may not read. "
       : `the content of ${member.ark}, which is ${member.publicationStatus} and which you may ` +

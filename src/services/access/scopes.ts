@@ -54,11 +54,12 @@ const TABLE: Readonly<Record<Scope, string>> = {
     instrument instruments mlModel mlModels node nodes organization organizations
     project projects record records recordChanges recordStatistics revision revisions
     roCrate roCrates sample samples schema schemas search software softwares user userByEmail users
-    list_access_tokens accessTokens`,
+    list_access_tokens accessTokens list_access_requests accessRequests`,
   // An access token makes no other credentials, whatever its scopes: the services refuse it.
   write: `
     create_access_token createAccessToken revoke_access_token revokeAccessToken
     change_password changePassword
+    request_access requestAccess decide_access_request decideAccessRequest
     ${kinds("create_ update_ patch_ delete_", SNAKE_KINDS)}
     ${kinds("create replace update", CAMEL_KINDS)}
     update_ark patch_ark delete_ark updateRecord deleteRecord delete_records deleteRecords
@@ -81,7 +82,8 @@ const TABLE: Readonly<Record<Scope, string>> = {
  * that is bound to one crate, project or group has no use for them.
  */
 const OF_ACCOUNT: ReadonlySet<string> = new Set(
-  `list_access_tokens accessTokens revoke_access_token revokeAccessToken
+  `list_access_requests accessRequests request_access requestAccess
+   list_access_tokens accessTokens revoke_access_token revokeAccessToken
    list_submissions submissions build_evidence buildEvidenceGraph
    record_lineage recordLineage`.split(/\s+/),
 );

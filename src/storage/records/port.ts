@@ -2,6 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { Ark } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import type { PoolLoads } from "../connections.js";
+import type { AccessRequestStore } from "./port/access.js";
 import type { AccountStore } from "./port/accounts.js";
 import type { ChangeLogPage, LogPosition } from "./port/changes.js";
 import type { Commit, Committed } from "./port/commits.js";
@@ -26,6 +27,7 @@ import type { SelectionStore } from "./port/selection.js";
 import type { SubmissionStore } from "./port/submissions.js";
 import type { VectorStore } from "./port/vectors.js";
 
+export type * from "./port/access.js";
 export type * from "./port/accounts.js";
 export type * from "./port/changes.js";
 export type * from "./port/commits.js";
@@ -57,6 +59,7 @@ export * from "./port/vectors.js";
  */
 export interface RecordStore
   extends
+    AccessRequestStore,
     AccountStore,
     SubmissionStore,
     ObjectBookkeeping,

@@ -224,6 +224,10 @@ export function submissionOf(row: SubmissionRow): Submission {
   };
 }
 
+/** @throws ServiceError `BAD_REQUEST`: a position that the list did not return */
+export function badPosition(): never {
+  throw refused();
+}
 const refused = (): ServiceError =>
   new ServiceError("BAD_REQUEST", "The cursor is not from this list; start again without it.");
 const NUMBER = /^\d{1,15}$/;

@@ -52,6 +52,21 @@ export const TRANSFER = {
     key: ["issuer", "subject"],
     columns: { issuer: "text", subject: "text", user: "text", linked_at: "integer" },
   },
+  access_request: {
+    key: ["id"],
+    columns: {
+      id: "text",
+      record: "text",
+      requester: "text",
+      reason: "text",
+      state: "text",
+      asked_at: "integer",
+      expires_at: "integer",
+      message: "text",
+      decided_at: "integer",
+      decided_by: "text",
+    },
+  },
   submission: {
     key: ["number"],
     columns: {

@@ -115,6 +115,9 @@ const STORY = [
   "download_software",
   "download_content",
   "view_content",
+  "request_access",
+  "list_access_requests",
+  "decide_access_request",
   "add_group_user",
   "remove_group_user",
   "execute_computation",
@@ -153,6 +156,9 @@ const STATUS: Readonly<Record<string, number>> = {
   device_token: 401,
   execute_computation: 503,
   reserve_doi: 503,
+  // The story's user may read everything, and nobody has asked.
+  request_access: 409,
+  decide_access_request: 404,
   cancel_upload: 409,
   retry_upload: 409,
   // The story's user is no administrator, and so has no token for a reset.

@@ -326,6 +326,7 @@ const OTHER_NODES = {
   submissionUUID: "Submission",
   usedAt: "AccessToken",
   signedInAt: "Account",
+  askedAt: "AccessRequest",
 };
 
 /** An object with an identifier that `node(id)` finds. */

@@ -3,6 +3,8 @@ import type { MessagePort } from "node:worker_threads";
 import type { Ark } from "../../../identifiers/ark.js";
 import type { PoolLoads } from "../../connections.js";
 import type {
+  AccessRequest,
+  AccessRequestStore,
   Account,
   ChangeLogPage,
   ClosedMember,
@@ -55,6 +57,7 @@ import type {
   SubmissionPage,
   SubmissionStore,
 } from "../port/submissions.js";
+import { AccessRequests } from "./access-requests.js";
 import { AccountReads, Credentials, SubmissionReads } from "./accounts.js";
 import { QuadsRewrites, Scores, Vectors } from "./derived.js";
 import { LinkReads, ListReads, SelectionReads } from "./lists.js";
@@ -88,6 +91,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   readonly #lists;
   readonly #selection;
   readonly #links;
+  readonly #access;
   readonly #accounts;
   readonly #credentials;
   readonly #submissions;
@@ -124,6 +128,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#lists = new ListReads(database);
     this.#selection = new SelectionReads(database);
     this.#links = new LinkReads(database);
+    this.#access = new AccessRequests(database, writing);
     this.#accounts = new AccountReads(database);
     this.#credentials = new Credentials(database, writing);
     this.#submissions = new SubmissionReads(database);
@@ -178,6 +183,25 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#ask(() => this.#records.changes(after, limit));
   openFeed = (): MessagePort => this.#feed.open();
   onCommit = (listener: (sequence: number) => void): void => this.#watch.onCommit(listener);
+
+  askForAccess = (...args: Parameters<AccessRequestStore["askForAccess"]>): Promise<boolean> =>
+    this.#ask(() => this.#access.askForAccess(...args));
+  accessRequest = (
+    ...args: Parameters<AccessRequestStore["accessRequest"]>
+  ): Promise<AccessRequest | undefined> => this.#ask(() => this.#access.accessRequest(...args));
+  accessGrants = (
+    ...args: Parameters<AccessRequestStore["accessGrants"]>
+  ): ReturnType<AccessRequestStore["accessGrants"]> =>
+    this.#ask(() => this.#access.accessGrants(...args));
+  accessRequests = (
+    ...args: Parameters<AccessRequestStore["accessRequests"]>
+  ): ReturnType<AccessRequestStore["accessRequests"]> =>
+    this.#ask(() => this.#access.accessRequests(...args));
+  countAccessRequests = (
+    ...args: Parameters<AccessRequestStore["countAccessRequests"]>
+  ): Promise<number> => this.#ask(() => this.#access.countAccessRequests(...args));
+  decideAccess = (...args: Parameters<AccessRequestStore["decideAccess"]>): Promise<boolean> =>
+    this.#ask(() => this.#access.decideAccess(...args));
 
   accountByEmail = (email: string): Promise<Account | undefined> =>
     this.#ask(() => this.#accounts.byEmail(email));

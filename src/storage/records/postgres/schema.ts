@@ -617,6 +617,16 @@ const PRIVATE_WORDS = `
 CREATE INDEX IF NOT EXISTS private_text_search ON private_text USING gin (search);
 `;
 
+/** Requests to read the content of a record, and what was decided. */
+const ACCESS_REQUESTS = `
+CREATE TABLE IF NOT EXISTS access_request (id text COLLATE "C" NOT NULL PRIMARY KEY,
+  record text COLLATE "C" NOT NULL, requester text COLLATE "C" NOT NULL, reason text NOT NULL,
+  state text COLLATE "C" NOT NULL, asked_at bigint NOT NULL, expires_at bigint, message text,
+  decided_at bigint, decided_by text COLLATE "C", UNIQUE (record, requester));
+CREATE INDEX IF NOT EXISTS access_request_requester ON access_request (requester, asked_at, id);
+CREATE INDEX IF NOT EXISTS access_request_asked ON access_request (asked_at, id);
+`;
+
 /**
  * Each brings the schema one version further. Only ever add to the end; `needs` is lower than the
  * version only where older programs may read and write as before.
@@ -645,6 +655,8 @@ export const MIGRATIONS: readonly Migration[] = [
   // An older program would leave the identities of a deleted account.
   { up: IDENTITIES, needs: 18 },
   { up: PRIVATE_WORDS, needs: 18 },
+  // An older program would leave the requests for deleted records.
+  { up: ACCESS_REQUESTS, needs: 20 },
 ];
 
 /**

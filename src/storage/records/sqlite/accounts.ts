@@ -137,6 +137,7 @@ export class AccountWrites {
   readonly #delete;
   readonly #forget;
   readonly #forgetIdentities;
+  readonly #forgetRequests;
   readonly #signIn;
   readonly #setting;
   readonly #keep;
@@ -161,6 +162,7 @@ export class AccountWrites {
     );
     this.#forget = connection.prepare("DELETE FROM credential WHERE user = ?");
     this.#forgetIdentities = connection.prepare("DELETE FROM identity WHERE user = ?");
+    this.#forgetRequests = connection.prepare("DELETE FROM access_request WHERE requester = ?");
     this.#signIn = connection.prepare(
       "UPDATE account SET signed_in_at = ?2 WHERE user = ?1 AND deleted = 0",
     );
@@ -205,7 +207,10 @@ export class AccountWrites {
       // Not by the time of either: nodes' clocks differ.
       if (change.op === "delete" || change.tokensValidFrom !== undefined)
         this.#forget.run([change.user]);
-      if (change.op === "delete") this.#forgetIdentities.run([change.user]);
+      if (change.op === "delete") {
+        this.#forgetIdentities.run([change.user]);
+        this.#forgetRequests.run([change.user]);
+      }
       if (changes === 0) throw noAccount(change.user);
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;

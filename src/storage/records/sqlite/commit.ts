@@ -1,6 +1,7 @@
 /** Commits: the steps of one, and one transaction for several requests. */
 import type { Committed, CommittedRecord } from "../port.js";
 import { heldMeanwhile, unavailable } from "../refusals.js";
+import { AccessWrites } from "./access-requests.js";
 import { AccountWrites, CredentialWrites, IdentityWrites } from "./accounts.js";
 import { QuadsRewrites, ScoreWrites, VectorWrites } from "./derived.js";
 import { LinkWrites } from "./links.js";
@@ -29,6 +30,7 @@ const SHARE = 3 / 4;
 
 /** Applies commits inside a transaction that the caller holds. */
 export class Committer {
+  readonly access: AccessWrites;
   readonly accounts: AccountWrites;
   readonly submissions: SubmissionWrites;
   readonly objects: ObjectWrites;
@@ -48,6 +50,7 @@ export class Committer {
   #sequence: number;
 
   constructor(connection: Connection) {
+    this.access = new AccessWrites(connection);
     this.accounts = new AccountWrites(connection);
     this.submissions = new SubmissionWrites(connection);
     this.objects = new ObjectWrites(connection);
@@ -140,6 +143,7 @@ export class Committer {
       if (op !== "delete") continue;
       this.#uses.end(ark);
       this.scores.forget(ark);
+      this.access.forgetRecord(ark);
     }
     if (commit.uses) this.#uses.replace(commit.uses);
     if (commit.account) this.accounts.apply(commit.account);
@@ -228,7 +232,7 @@ export class GroupCommit {
     this.#committer = committer;
     this.#leases = leases;
 
-    const { accounts, submissions, objects, scores } = committer;
+    const { access, accounts, submissions, objects, scores } = committer;
     this.#handlers = {
       commit: (commit) => committer.apply(commit),
       setSetting: (name, value, options) => accounts.set(name, value, options),
@@ -238,6 +242,8 @@ export class GroupCommit {
       linkIdentity: (identity) => identities.link(identity),
       unlinkIdentity: (user, issuer) => identities.unlink(user, issuer),
       removeCredential: (which) => credentials.remove(which),
+      askForAccess: (request, limit) => access.ask(request, limit),
+      decideAccess: (decision) => access.decide(decision),
       lease: (name, holder, ttl) => this.#leases.take(name, holder, ttl, Date.now()),
       releaseLease: (name, holder) => this.#leases.release(name, holder),
       storeScore: (score) => scores.keep(score),

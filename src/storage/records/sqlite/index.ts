@@ -3,6 +3,8 @@ import { eventLoop } from "../../../event-loop-budget.js";
 import type { Ark } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import type {
+  AccessRequest,
+  AccessRequestStore,
   Account,
   ChangeLogPage,
   ClosedMember,
@@ -58,6 +60,7 @@ import type {
 } from "../port/submissions.js";
 import { AskedThread, Feed } from "../threads.js";
 import { checkedVectors } from "../vectors.js";
+import { AccessReads } from "./access-requests.js";
 import { AccountReads, CredentialReads, IdentityReads } from "./accounts.js";
 import { lockFile, openForReading } from "./connection.js";
 import { ScoreReads, VectorReads } from "./derived.js";
@@ -78,6 +81,7 @@ class SqliteRecordStore implements RecordStore {
   readonly #lists;
   readonly #selection;
   readonly #links;
+  readonly #access;
   readonly #accounts;
   readonly #credentials;
   readonly #identities;
@@ -113,6 +117,7 @@ class SqliteRecordStore implements RecordStore {
     this.#lists = new ListReads(connection);
     this.#selection = new SelectionReads(connection);
     this.#links = new LinkReads(connection);
+    this.#access = new AccessReads(connection);
     this.#accounts = new AccountReads(connection);
     this.#credentials = new CredentialReads(connection);
     this.#identities = new IdentityReads(connection);
@@ -199,6 +204,25 @@ class SqliteRecordStore implements RecordStore {
     read(() => this.#records.changes(after, limit));
   openFeed = (): MessagePort => this.#feed.open();
   onCommit = (listener: (sequence: number) => void): void => this.#writer.onCommit(listener);
+
+  askForAccess = async (
+    ...args: Parameters<AccessRequestStore["askForAccess"]>
+  ): Promise<boolean> => this.#writer.call("askForAccess", ...args);
+  accessRequest = async (
+    ...args: Parameters<AccessRequestStore["accessRequest"]>
+  ): Promise<AccessRequest | undefined> => read(() => this.#access.one(...args));
+  accessGrants = async (
+    ...args: Parameters<AccessRequestStore["accessGrants"]>
+  ): ReturnType<AccessRequestStore["accessGrants"]> => read(() => this.#access.grants(...args));
+  accessRequests = async (
+    ...args: Parameters<AccessRequestStore["accessRequests"]>
+  ): ReturnType<AccessRequestStore["accessRequests"]> => read(() => this.#access.list(...args));
+  countAccessRequests = async (
+    ...args: Parameters<AccessRequestStore["countAccessRequests"]>
+  ): Promise<number> => read(() => this.#access.count(...args));
+  decideAccess = async (
+    ...args: Parameters<AccessRequestStore["decideAccess"]>
+  ): Promise<boolean> => this.#writer.call("decideAccess", ...args);
 
   accountByEmail = async (email: string): Promise<Account | undefined> =>
     read(() => this.#accounts.byEmail(email));

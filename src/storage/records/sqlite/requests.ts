@@ -7,6 +7,7 @@ import type { KindName, Link } from "../../../model/kind.js";
 import { respell } from "../../../rdf/terms.js";
 import { packQuads, unpackLinks, unpackQuads } from "../codecs.js";
 import type {
+  AccessRequestStore,
   Commit,
   Committed,
   CredentialStore,
@@ -230,6 +231,8 @@ export interface WriterCalls {
   linkIdentity: { args: Parameters<IdentityStore["linkIdentity"]>; result: boolean };
   unlinkIdentity: { args: Parameters<IdentityStore["unlinkIdentity"]>; result: void };
   removeCredential: { args: Parameters<CredentialStore["removeCredential"]>; result: boolean };
+  askForAccess: { args: Parameters<AccessRequestStore["askForAccess"]>; result: boolean };
+  decideAccess: { args: Parameters<AccessRequestStore["decideAccess"]>; result: boolean };
   lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
   releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
   storeScore: { args: Parameters<ScoreStore["storeScore"]>; result: void };

@@ -513,6 +513,15 @@ export const INDEX_PRIVATE_TEXTS = `UPDATE private_text SET owner = coalesce((SE
     FROM record AS r WHERE r.id = private_text.id), '');
   INSERT INTO private_search (private_search) VALUES ('rebuild');`;
 
+/** Requests to read the content of a record, and what was decided. */
+const ACCESS_REQUESTS = `
+CREATE TABLE IF NOT EXISTS access_request (id TEXT NOT NULL PRIMARY KEY, record TEXT NOT NULL,
+  requester TEXT NOT NULL, reason TEXT NOT NULL, state TEXT NOT NULL, asked_at INTEGER NOT NULL,
+  expires_at INTEGER, message TEXT, decided_at INTEGER, decided_by TEXT,
+  UNIQUE (record, requester)) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS access_request_requester ON access_request (requester, asked_at, id);
+CREATE INDEX IF NOT EXISTS access_request_asked ON access_request (asked_at, id);`;
+
 /** SQLite has no ADD COLUMN IF NOT EXISTS. */
 function addColumn(connection: Connection, table: string, column: string, type: string): void {
   const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
@@ -541,6 +550,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   privateRecords,
   IDENTITIES,
   privateWords,
+  ACCESS_REQUESTS,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 

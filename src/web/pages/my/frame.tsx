@@ -8,6 +8,7 @@ const TABS = [
   ["/my/records", "Records"],
   ["/my/uploads", "Uploads"],
   ["/my/references", "References"],
+  ["/my/access", "Access"],
   ["/my/groups", "Groups and projects"],
   ["/my/profile", "Profile and tokens"],
 ] as const;

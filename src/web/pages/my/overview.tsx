@@ -8,7 +8,9 @@ import { own, pageOf, STATUSES } from "./frame.js";
 import { Submissions } from "./submissions.js";
 
 async function overview({ ask, viewer }: PageRequest): Promise<Page> {
-  const { submissions, statuses, crates, me } = await ask(MyWorkDocument, { me: viewer!.id });
+  const { submissions, statuses, crates, me, requests } = await ask(MyWorkDocument, {
+    me: viewer!.id,
+  });
   const groups = [...(me?.organizations.nodes ?? []), ...(me?.projects.nodes ?? [])];
   return pageOf(
     "My work",
@@ -26,6 +28,13 @@ async function overview({ ask, viewer }: PageRequest): Promise<Page> {
                   {bytes > 0 && <span class="quiet"> ({sizeText(bytes)})</span>}
                 </li>
               ),
+          )}
+          {requests.totalCount > 0 && (
+            <li>
+              <a href="/my/access">
+                <strong>{countText(requests.totalCount)}</strong> requests for access
+              </a>
+            </li>
           )}
         </ul>
         <p class="actions">

@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { isWebAddress } from "../../components.js";
 import { Agent, type Named, RecordLink } from "../../record-components.js";
 import { dateText, shortened, sizeText } from "../../words.js";
+import { AskLink } from "./ask.js";
 import { ownValue } from "../../../own.js";
 
 /** Stored bytes of a record, as GraphQL shows them. */
@@ -15,6 +16,10 @@ export interface Stored {
 }
 
 interface AccessProps {
+  /** Identifier of the record. */
+  id: string;
+  /** The reader has asked for access, and nobody has decided. */
+  isAsked: boolean;
   content: Stored | undefined;
   status: string | null;
   embargoEndsAt: string | null;
@@ -94,7 +99,8 @@ const downloadText = (what: string, { mediaType }: Stored): string =>
 const DownloadSize = ({ content: { size } }: { content: Stored }) =>
   size === null ? null : <span class="size"> · {sizeText(size)}</span>;
 
-function Refused({ content, status, embargoEndsAt, owner, signedIn, here }: AccessProps) {
+function Refused(props: AccessProps) {
+  const { id, isAsked, content, status, embargoEndsAt, owner, signedIn, here } = props;
   return (
     <>
       {!signedIn && (
@@ -103,18 +109,29 @@ function Refused({ content, status, embargoEndsAt, owner, signedIn, here }: Acce
           <DownloadSize content={content!} />
         </a>
       )}
-      <WhoReads record={{ publicationStatus: status, embargoEndsAt, owner }} signedIn={signedIn} />
+      <WhoReads
+        record={{ id, publicationStatus: status, embargoEndsAt, owner }}
+        signedIn={signedIn}
+        isAsked={isAsked}
+      />
     </>
   );
 }
 
 interface WhoReadsProps {
-  record: { publicationStatus: string | null; embargoEndsAt: string | null; owner: Named | null };
+  record: {
+    id: string;
+    publicationStatus: string | null;
+    embargoEndsAt: string | null;
+    owner: Named | null;
+  };
   signedIn: boolean;
+  /** The reader has asked for access, and nobody has decided. */
+  isAsked: boolean;
 }
 
 /** For whom files are that the reader may not read. */
-export function WhoReads({ record, signedIn }: WhoReadsProps) {
+export function WhoReads({ record, signedIn, isAsked }: WhoReadsProps) {
   const { publicationStatus: status, embargoEndsAt, owner } = record;
   return (
     <Instead>
@@ -129,7 +146,7 @@ export function WhoReads({ record, signedIn }: WhoReadsProps) {
           (<RecordLink record={owner} />)
         </>
       )}{" "}
-      and their group. {signedIn ? "Ask the owner for access." : "No account? Ask the owner."}
+      and their group. {!isAsked && <AskLink id={record.id} signedIn={signedIn} />}
     </Instead>
   );
 }

@@ -25,6 +25,7 @@ import {
   StatusBadge,
 } from "../../record-components.js";
 import {
+  type AccessDecisionFragment,
   type CitationsFragment,
   type ContentPreviewFragment,
   type CratePartsFragment,
@@ -46,6 +47,7 @@ import { feedLink, linkPicture, personPath, recordPath, withQuery } from "../../
 import { DoneNotice, OwnerActions, PublishButton } from "./owner.js";
 import { orcidOf } from "../person.js";
 import { OriginLine, OriginSentence } from "./origin.js";
+import { AccessNotice, ownAccess } from "./ask.js";
 import { Access, People, type Stored, WhoReads } from "./access.js";
 import { Contents, Datasheet, hasDatasheet, OwnPage, Subcrates } from "./crate.js";
 import { Scorecard } from "./score.js";
@@ -92,7 +94,13 @@ export async function recordPage(
   const nearby = agent
     ? undefined
     : request.drawNearby(askedArk(id), `${recordPath(id, "evidence")}?expand=`);
-  const [answer, drawing] = await Promise.all([asking, nearby]);
+  // Who may change the record has no request for it.
+  const isOpen = agent || view.record.publicationStatus === "PUBLISHED";
+  const [answer, drawing, access] = await Promise.all([
+    asking,
+    nearby,
+    isOpen ? null : ownAccess(request, id),
+  ]);
   const crate = crateOf(answer.record!);
   const document = parseDocument(view.bytes);
   const readme = crate ? await readReadme(request.ask, id, crate.folder) : null;
@@ -122,6 +130,7 @@ export async function recordPage(
         entities={answer.entities}
         pictures={answer.pictures}
         origin={answer.origin}
+        access={access}
         picture={drawing?.drawn}
         readme={readme}
         profiled={profiled}
@@ -173,6 +182,8 @@ interface BodyProps {
   entities: RecordPageQuery["entities"];
   pictures: RecordPageQuery["pictures"];
   origin: RecordPageQuery["origin"];
+  /** The reader's own request for the content. */
+  access: AccessDecisionFragment | null;
   picture: DrawnPicture | undefined;
   readme: ReadmeFile | null;
   profiled: Profiled | null;
@@ -211,6 +222,7 @@ function Body(props: BodyProps) {
         </Notice>
       )}
       <ArchivedNotice record={record} />
+      {props.access && !record.mayChange && <AccessNotice access={props.access} />}
       {landmarks.record.private && (
         <Notice>
           Private: until it is published, only those see this record who may change it.
@@ -442,7 +454,8 @@ function Head(props: BodyProps & { names: Names; files: number }) {
 }
 
 /** What one can do with the record: the owner first publishes a draft. */
-function HeadActions({ request, record, document, kind, files }: BodyProps & { files: number }) {
+function HeadActions(props: BodyProps & { files: number }) {
+  const { request, record, document, kind, files, access } = props;
   const crate = crateOf(record);
   const editable = record.mayChange && request.viewer !== null && kind !== "user";
   // Groups and organizations are not published.
@@ -456,10 +469,13 @@ function HeadActions({ request, record, document, kind, files }: BodyProps & { f
           content={contentOf(record)}
           folder={crate.folder}
           record={record}
+          access={access?.state ?? null}
           signIn={request.viewer ? null : signInPath(request)}
         />
       ) : (
         <Access
+          id={record.id}
+          isAsked={access?.state === "ASKED"}
           content={contentOf(record)}
           status={record.publicationStatus}
           embargoEndsAt={record.embargoEndsAt}
@@ -541,17 +557,21 @@ interface CrateDownloadsProps {
   /** Its files and their bytes. */
   folder: Pick<CratePartsFragment["folder"], "fileCount" | "size">;
   record: PageRecord;
+  /** What became of the reader's own request. */
+  access: AccessDecisionFragment["state"] | null;
   /** Where one signs in; null where one has. */
   signIn: string | null;
 }
 
 /** What one gets stands on the button: files, or the metadata alone. */
-function CrateDownloads({ addresses, content, folder, record, signIn }: CrateDownloadsProps) {
+function CrateDownloads(props: CrateDownloadsProps) {
+  const { addresses, content, folder, record, access, signIn } = props;
   const hasFiles = folder.fileCount > 0 && folder.size > 0;
   const size = <span class="size"> · {sizeText(folder.size)}</span>;
   const files = counted(folder.fileCount, "file");
   // Not whether its archive is stored: files of a crate are also there without it.
-  const mayRead = record.publicationStatus === "PUBLISHED" || record.mayChange;
+  const mayRead =
+    record.publicationStatus === "PUBLISHED" || record.mayChange || access === "GRANTED";
   if (hasFiles && mayRead)
     return (
       <>
@@ -579,7 +599,9 @@ function CrateDownloads({ addresses, content, folder, record, signIn }: CrateDow
       <a class={isHidden ? "button secondary" : "button"} href={addresses.metadata} download>
         Download the metadata
       </a>
-      {isHidden && <WhoReads record={record} signedIn={signIn === null} />}
+      {isHidden && (
+        <WhoReads record={record} signedIn={signIn === null} isAsked={access === "ASKED"} />
+      )}
     </>
   );
 }

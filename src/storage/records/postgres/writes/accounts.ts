@@ -1,5 +1,6 @@
 import type { AccountChange } from "../../port.js";
 import { emailTaken, hasAccount, isSpent, noAccount } from "../../refusals.js";
+import { forgetRequestsOf } from "../access-requests.js";
 import { type Sending, StatementError, statement } from "../statement.js";
 
 const SPEND = statement<[name: string]>(
@@ -36,7 +37,10 @@ export async function changeAccount(sending: Sending, change: AccountChange): Pr
   // Not by the time of either: nodes' clocks differ.
   if (change.op === "delete" || (change.op === "update" && change.tokensValidFrom !== undefined))
     void sending.send(FORGET_CREDENTIALS, [user]);
-  if (change.op === "delete") void sending.send(FORGET_IDENTITIES, [user]);
+  if (change.op === "delete") {
+    void sending.send(FORGET_IDENTITIES, [user]);
+    forgetRequestsOf(sending, user);
+  }
 }
 
 const UNIQUE_VIOLATION = "23505";

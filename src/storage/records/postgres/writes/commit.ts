@@ -6,6 +6,7 @@ import { checkFence, FenceLost, takesTooLong } from "../../refusals.js";
 import type { Submission } from "../../port/submissions.js";
 import { forgetScores } from "../derived.js";
 import { type Sending, statement } from "../statement.js";
+import { forgetRequestsFor } from "../access-requests.js";
 import { changeAccount } from "./accounts.js";
 import { LinkWrites } from "./links.js";
 import { dropArchives, endUses, ObjectWrites, replaceUses } from "./objects.js";
@@ -188,6 +189,7 @@ async function writeRest(sending: Sending, commit: Commit, newestObject: number)
   await checkDeletedOwners(sending, deleted);
   await endUses(sending, deleted);
   await forgetScores(sending, deleted);
+  forgetRequestsFor(sending, deleted);
   if (uses) await replaceUses(sending, uses);
   if (account) await changeAccount(sending, account);
   if (submission) endSubmission(sending, submission, at);
