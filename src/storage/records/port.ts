@@ -20,6 +20,7 @@ import type {
   StoredRecord,
   Viewer,
 } from "./port/record.js";
+import type { AuditStore } from "./port/audit.js";
 import type { ScoreStore } from "./port/scores.js";
 import type { SearchStore } from "./port/search.js";
 import type { SelectionStore } from "./port/selection.js";
@@ -27,6 +28,7 @@ import type { SubmissionStore } from "./port/submissions.js";
 import type { VectorStore } from "./port/vectors.js";
 
 export type * from "./port/accounts.js";
+export * from "./port/audit.js";
 export type * from "./port/changes.js";
 export type * from "./port/commits.js";
 export type * from "./port/crates.js";
@@ -58,6 +60,7 @@ export * from "./port/vectors.js";
 export interface RecordStore
   extends
     AccountStore,
+    AuditStore,
     SubmissionStore,
     ObjectBookkeeping,
     CrateBookkeeping,

@@ -52,6 +52,19 @@ export const TRANSFER = {
     key: ["issuer", "subject"],
     columns: { issuer: "text", subject: "text", user: "text", linked_at: "integer" },
   },
+  audit: {
+    key: ["number"],
+    columns: {
+      number: "integer",
+      at: "integer",
+      action: "text",
+      actor: "text",
+      name: "text",
+      address: "text",
+      subject: "text",
+      detail: "text",
+    },
+  },
   submission: {
     key: ["number"],
     columns: {
@@ -367,6 +380,9 @@ export function rowDamage(table: TransferTable, row: TransferRow): string | unde
       case "submission":
         for (const column of ["error", "warnings", "input"])
           if (value(column) !== null) storedJson(value(column) as string, column);
+        return undefined;
+      case "audit":
+        storedJson(value("detail") as string, "the detail");
         return undefined;
       case "revision":
         if (value("changed") !== null)

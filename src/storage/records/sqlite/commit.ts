@@ -1,7 +1,9 @@
 /** Commits: the steps of one, and one transaction for several requests. */
+import { auditOf } from "../audit.js";
 import type { Committed, CommittedRecord } from "../port.js";
 import { heldMeanwhile, unavailable } from "../refusals.js";
 import { AccountWrites, CredentialWrites, IdentityWrites } from "./accounts.js";
+import { AuditWrites } from "./audit.js";
 import { QuadsRewrites, ScoreWrites, VectorWrites } from "./derived.js";
 import { LinkWrites } from "./links.js";
 import { CrateUseWrites, ObjectWrites } from "./objects.js";
@@ -30,6 +32,7 @@ const SHARE = 3 / 4;
 /** Applies commits inside a transaction that the caller holds. */
 export class Committer {
   readonly accounts: AccountWrites;
+  readonly audit: AuditWrites;
   readonly submissions: SubmissionWrites;
   readonly objects: ObjectWrites;
   readonly scores: ScoreWrites;
@@ -49,6 +52,7 @@ export class Committer {
 
   constructor(connection: Connection) {
     this.accounts = new AccountWrites(connection);
+    this.audit = new AuditWrites(connection);
     this.submissions = new SubmissionWrites(connection);
     this.objects = new ObjectWrites(connection);
     this.scores = new ScoreWrites(connection);
@@ -143,6 +147,7 @@ export class Committer {
     }
     if (commit.uses) this.#uses.replace(commit.uses);
     if (commit.account) this.accounts.apply(commit.account);
+    for (const entry of auditOf(commit, records)) this.audit.add(entry);
     if (submission) {
       this.submissions.close(submission, at);
       this.objects.release({ kind: "submission", id: submission.id });
@@ -228,7 +233,7 @@ export class GroupCommit {
     this.#committer = committer;
     this.#leases = leases;
 
-    const { accounts, submissions, objects, scores } = committer;
+    const { accounts, audit, submissions, objects, scores } = committer;
     this.#handlers = {
       commit: (commit) => committer.apply(commit),
       setSetting: (name, value, options) => accounts.set(name, value, options),
@@ -238,6 +243,8 @@ export class GroupCommit {
       linkIdentity: (identity) => identities.link(identity),
       unlinkIdentity: (user, issuer) => identities.unlink(user, issuer),
       removeCredential: (which) => credentials.remove(which),
+      appendAudit: (entry) => audit.add(entry),
+      removeAudit: (before, limit) => audit.remove(before, limit),
       lease: (name, holder, ttl) => this.#leases.take(name, holder, ttl, Date.now()),
       releaseLease: (name, holder) => this.#leases.release(name, holder),
       storeScore: (score) => scores.keep(score),

@@ -37,6 +37,10 @@ import type {
   VectorStep,
   VectorStore,
   Viewer,
+  AuditEntry,
+  AuditFilter,
+  AuditStore,
+  NewAuditEntry,
 } from "../port.js";
 import type {
   AddressesQuery,
@@ -59,6 +63,7 @@ import type {
 import { AskedThread, Feed } from "../threads.js";
 import { checkedVectors } from "../vectors.js";
 import { AccountReads, CredentialReads, IdentityReads } from "./accounts.js";
+import { AuditReads } from "./audit.js";
 import { lockFile, openForReading } from "./connection.js";
 import { ScoreReads, VectorReads } from "./derived.js";
 import { LinkReads } from "./links.js";
@@ -79,6 +84,7 @@ class SqliteRecordStore implements RecordStore {
   readonly #selection;
   readonly #links;
   readonly #accounts;
+  readonly #audit;
   readonly #credentials;
   readonly #identities;
   readonly #submissions;
@@ -114,6 +120,7 @@ class SqliteRecordStore implements RecordStore {
     this.#selection = new SelectionReads(connection);
     this.#links = new LinkReads(connection);
     this.#accounts = new AccountReads(connection);
+    this.#audit = new AuditReads(connection);
     this.#credentials = new CredentialReads(connection);
     this.#identities = new IdentityReads(connection);
     this.#submissions = new SubmissionReads(connection);
@@ -238,6 +245,16 @@ class SqliteRecordStore implements RecordStore {
     value: string | null,
     options?: { ifAbsent?: boolean },
   ): Promise<string | undefined> => this.#writer.call("setSetting", name, value, options);
+
+  appendAudit = async (entry: NewAuditEntry): Promise<void> =>
+    this.#writer.call("appendAudit", entry);
+  auditEntries = async (
+    ...args: Parameters<AuditStore["auditEntries"]>
+  ): Promise<Page<AuditEntry>> => read(() => this.#audit.list(...args));
+  countAudit = async (filter: AuditFilter): Promise<number> =>
+    read(() => this.#audit.count(filter));
+  removeAudit = async (before: number, limit: number): Promise<number> =>
+    this.#writer.call("removeAudit", before, limit);
 
   lease = async (
     name: string,

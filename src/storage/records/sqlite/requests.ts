@@ -7,6 +7,7 @@ import type { KindName, Link } from "../../../model/kind.js";
 import { respell } from "../../../rdf/terms.js";
 import { packQuads, unpackLinks, unpackQuads } from "../codecs.js";
 import type {
+  AuditStore,
   Commit,
   Committed,
   CredentialStore,
@@ -230,6 +231,8 @@ export interface WriterCalls {
   linkIdentity: { args: Parameters<IdentityStore["linkIdentity"]>; result: boolean };
   unlinkIdentity: { args: Parameters<IdentityStore["unlinkIdentity"]>; result: void };
   removeCredential: { args: Parameters<CredentialStore["removeCredential"]>; result: boolean };
+  appendAudit: { args: Parameters<AuditStore["appendAudit"]>; result: void };
+  removeAudit: { args: Parameters<AuditStore["removeAudit"]>; result: number };
   lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
   releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
   storeScore: { args: Parameters<ScoreStore["storeScore"]>; result: void };

@@ -495,6 +495,15 @@ CREATE TABLE IF NOT EXISTS identity (issuer TEXT NOT NULL, subject TEXT NOT NULL
   STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS identity_user ON identity (user, linked_at);`;
 
+/** Who did what; rows do not change. `detail` is JSON text. */
+const AUDIT = `
+CREATE TABLE IF NOT EXISTS audit (number INTEGER PRIMARY KEY, at INTEGER NOT NULL,
+  action TEXT NOT NULL, actor TEXT, name TEXT, address TEXT, subject TEXT, detail TEXT NOT NULL)
+  STRICT;
+CREATE INDEX IF NOT EXISTS audit_at ON audit (at);
+CREATE INDEX IF NOT EXISTS audit_actor ON audit (actor, number) WHERE actor IS NOT NULL;
+CREATE INDEX IF NOT EXISTS audit_subject ON audit (subject, number) WHERE subject IS NOT NULL;`;
+
 /** SQLite has no ADD COLUMN IF NOT EXISTS. */
 function addColumn(connection: Connection, table: string, column: string, type: string): void {
   const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
@@ -522,6 +531,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   scopedTokens,
   privateRecords,
   IDENTITIES,
+  AUDIT,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 
