@@ -1,4 +1,5 @@
 /** What both stores do alike for the audit log. */
+import type { PublicationStatus } from "../../model/kind.js";
 import type {
   AccountChange,
   AuditAction,
@@ -139,18 +140,22 @@ export function auditOf(commit: Acts, done: readonly CommittedRecord[]): NewAudi
 
 type Act = readonly [action: AuditAction, detail: AuditDetail];
 
+function publication(status: PublicationStatus): Act[] {
+  const isOpen = status === "PUBLISHED" || status === "EMBARGOED";
+  return [[isOpen ? "PUBLISHED" : "WITHDRAWN", { status }]];
+}
+
 /** @param revision after the write */
 function actsOf(write: Write, revision: number): Act[] {
   switch (write.op) {
-    case "create":
-      return [];
+    case "create": {
+      const status = write.publicationStatus ?? "DRAFT";
+      return status === "DRAFT" ? [] : publication(status);
+    }
     case "delete":
       return [["DELETED", {}]];
-    case "publish": {
-      const { status } = write;
-      const isOpen = status === "PUBLISHED" || status === "EMBARGOED";
-      return [[isOpen ? "PUBLISHED" : "WITHDRAWN", { status }]];
-    }
+    case "publish":
+      return publication(write.status);
     case "replace": {
       const states = (field: string): boolean =>
         write.changed.some((pointer) => pointer === field || pointer.startsWith(`${field}/`));

@@ -45,8 +45,8 @@ export class AuditWrites {
     );
   }
 
-  add(entry: NewAuditEntry): void {
-    this.#add.put(auditRow(entry));
+  add(entries: readonly NewAuditEntry[]): void {
+    for (const entry of entries) this.#add.put(auditRow(entry));
   }
 
   remove(before: number, limit: number): number {

@@ -147,7 +147,7 @@ export class Committer {
     }
     if (commit.uses) this.#uses.replace(commit.uses);
     if (commit.account) this.accounts.apply(commit.account);
-    for (const entry of auditOf(commit, records)) this.audit.add(entry);
+    this.audit.add(auditOf(commit, records));
     if (submission) {
       this.submissions.close(submission, at);
       this.objects.release({ kind: "submission", id: submission.id });
@@ -243,7 +243,7 @@ export class GroupCommit {
       linkIdentity: (identity) => identities.link(identity),
       unlinkIdentity: (user, issuer) => identities.unlink(user, issuer),
       removeCredential: (which) => credentials.remove(which),
-      appendAudit: (entry) => audit.add(entry),
+      appendAudit: (entry) => audit.add([entry]),
       removeAudit: (before, limit) => audit.remove(before, limit),
       lease: (name, holder, ttl) => this.#leases.take(name, holder, ttl, Date.now()),
       releaseLease: (name, holder) => this.#leases.release(name, holder),
