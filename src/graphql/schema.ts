@@ -8,6 +8,7 @@ import {
   GroupResolver,
   IdentityResolver,
 } from "./resolvers/account-resolver.js";
+import { AuditResolver } from "./resolvers/audit-resolver.js";
 import { BulkResolver } from "./resolvers/bulk-resolver.js";
 import {
   CrateContentsResolver,
@@ -59,6 +60,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     AccountResolver,
     CredentialResolver,
     AdministrationResolver,
+    AuditResolver,
     BulkResolver,
     CrateResolver,
     SubmissionResolver,

@@ -47,6 +47,7 @@ import type {
 } from "./page.js";
 import { accountRoutes } from "./pages/account.js";
 import { adminRoutes } from "./pages/admin.js";
+import { auditRoutes } from "./pages/audit.js";
 import { editRoutes, newRoutes } from "./pages/edit.js";
 import { evidenceRoutes } from "./pages/evidence/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
@@ -87,6 +88,7 @@ const ROUTES: readonly Route[] = [
   groupsRoute,
   profileRoute,
   ...adminRoutes,
+  ...auditRoutes,
   ...newRoutes,
   ...reserveRoutes,
   ...shareRoutes,

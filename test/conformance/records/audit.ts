@@ -157,9 +157,7 @@ export function auditConforms({ store, reopen }: Setting): void {
         }),
       );
       await store().commit(commitOf([crate, A, B].map((ark) => publish(ark, 1, "PUBLISHED"))));
-      await store().commit(
-        commitOf([remove(A, 2), remove(B, 2)], { uses: { crate, arks: [] } }),
-      );
+      await store().commit(commitOf([remove(A, 2), remove(B, 2)], { uses: { crate, arks: [] } }));
       expect(await acts()).toEqual([
         ["PUBLISHED", crate, { status: "PUBLISHED", records: 3 }],
         ["DELETED", A, { records: 2, crate }],
