@@ -65,9 +65,15 @@ export class Sql {
   /** Condition that the viewer sees the record of this alias. */
   seen(record: string): string {
     if (this.#viewer === undefined) return ALL;
-    const { user } = this.#viewer;
-    if (user === null) return `${record}.private = 0`;
-    return seenSql(record, (this.#seer ??= `CAST(${this.add(user)} AS text)`));
+    const viewer = this.seer;
+    return viewer === null ? `${record}.private = 0` : seenSql(record, viewer!);
+  }
+
+  /** Placeholder of the viewer; null: it sees no private record, `undefined`: all of them. */
+  get seer(): string | null | undefined {
+    const user = this.#viewer?.user;
+    if (user == null) return user;
+    return (this.#seer ??= `CAST(${this.add(user)} AS text)`);
   }
 
   /** Adds a parameter; returns its placeholder. */

@@ -612,7 +612,7 @@ CREATE INDEX IF NOT EXISTS audit_subject ON audit (subject, number) WHERE subjec
 `;
 
 /**
- * Records that only those see who may change them, and their texts, which no search reads. Nodes of
+ * Records that only those see who may change them, and their texts. Nodes of
  * older versions would show them.
  */
 const PRIVATE_RECORDS = `
@@ -620,6 +620,11 @@ ALTER TABLE record ADD COLUMN IF NOT EXISTS private smallint NOT NULL DEFAULT 0;
 CREATE INDEX IF NOT EXISTS live_private ON record (owner_key, kind, id)
   WHERE private = 1 AND deleted_at IS NULL;
 CREATE TABLE IF NOT EXISTS private_text (LIKE text INCLUDING DEFAULTS, PRIMARY KEY (state));
+`;
+
+/** Words of private records, apart from those that all search. */
+const PRIVATE_WORDS = `
+CREATE INDEX IF NOT EXISTS private_text_search ON private_text USING gin (search);
 `;
 
 /**
@@ -649,8 +654,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: PRIVATE_RECORDS, needs: 17 },
   // An older program would leave the identities of a deleted account.
   { up: IDENTITIES, needs: 18 },
+  { up: PRIVATE_WORDS, needs: 18 },
   // An older program records nothing.
-  { up: AUDIT, needs: 19 },
+  { up: AUDIT, needs: 20 },
 ];
 
 /**
