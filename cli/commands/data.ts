@@ -287,6 +287,7 @@ const CALLED: Readonly<Record<TransferTable, string>> = {
   credential: "sessions and access tokens",
   identity: "linked identities",
   access_request: "requests for access",
+  audit: "entries of the audit log",
   submission: "submissions",
   record: "records, including deleted ones",
   state: "documents and graphs of all revisions",

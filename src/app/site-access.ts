@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { clientAddress } from "../config/client.js";
 import { ValidationError } from "../errors.js";
 import { AccountResolver } from "../graphql/resolvers/account-resolver.js";
 import { attemptsFrom, signedIn } from "../graphql/resolvers/context.js";
@@ -28,12 +29,14 @@ export function siteAccess(
   const accounts = new AccountResolver();
   const crates = new CrateResolver();
   const sparql = new SparqlResolver();
+  const addressOf = clientAddress(deps.config.TRUSTED_PROXIES);
   return {
     identify: async (req, csrf) => {
+      const address = addressOf(req);
       const sent =
         csrf === UNREAD
-          ? { ...credentialsOf(req, deps), needs: "nothing" as const }
-          : credentialsOf(req, deps, { csrf });
+          ? { ...credentialsOf(req, deps, { address }), needs: "nothing" as const }
+          : credentialsOf(req, deps, { csrf, address });
       const { caller, session } = await authenticator.identify(sent);
       return { caller, csrf: session?.csrf ?? null };
     },
@@ -53,7 +56,8 @@ export function siteAccess(
       const form = await readMultipart(req, fields, async ({ stream, name }, texts) => {
         // Before anything of the file is stored.
         const csrf = Buffer.from(texts.get("csrf") ?? "").toString("utf8");
-        const caller = await authenticator.caller(credentialsOf(req, deps, { csrf }));
+        const address = addressOf(req);
+        const caller = await authenticator.caller(credentialsOf(req, deps, { csrf, address }));
         const context = signedIn(graphql.context(req, caller));
         assertScope(caller, "uploadCrate");
         // A box that is cleared is not sent.

@@ -13,8 +13,13 @@ import { requestVectors, vectorsAreBehind } from "../services/vectors/handler.js
 /** Name of the lease: one node at a time sweeps, because one scan of all objects is enough. */
 const SWEEP_LEASE = "sweep";
 
+const DAY = 86_400_000;
+/** Entries of the audit log that one transaction removes. */
+const AUDIT_STEP = 10_000;
+
 /**
- * Removes unreferenced objects every SWEEP_INTERVAL, on one node at a time. It also removes, at the
+ * Removes unreferenced objects, and entries of the audit log that are older than AUDIT_DAYS, every
+ * SWEEP_INTERVAL, on one node at a time. It also removes, at the
  * start too, leftovers of computation runs on this node's container engine.
  */
 export class Sweeper {
@@ -72,10 +77,18 @@ export class Sweeper {
       );
   }
 
+  async #forgetAudit(): Promise<void> {
+    const { config, records } = this.#deps;
+    const before = Date.now() - config.AUDIT_DAYS * DAY;
+    while (!this.#stopping.signal.aborted)
+      if ((await records.removeAudit(before, AUDIT_STEP)) < AUDIT_STEP) return;
+  }
+
   async #sweep(): Promise<void> {
     await this.#sweepRuns();
     const { config, records, objects, log } = this.#deps;
     if (!(await records.lease(SWEEP_LEASE, this.#node, config.SWEEP_INTERVAL))) return;
+    await this.#forgetAudit();
     const { removed, stale } = await sweepObjects({
       objects,
       records,

@@ -204,6 +204,12 @@ export const SETTINGS = {
     null,
     "Address for questions about the registry's metadata; OAI-PMH and the catalogue name it.",
   ),
+  AUDIT_DAYS: setting(
+    whole(1, 36_500),
+    365,
+    "Days for which entries of the audit log stay: who signed in, changed access, published, " +
+      "deleted or administered, when and from where.",
+  ),
   LOGIN_RATE: setting(
     rate,
     20,

@@ -9,6 +9,7 @@ import {
   GroupResolver,
   IdentityResolver,
 } from "./resolvers/account-resolver.js";
+import { AuditResolver } from "./resolvers/audit-resolver.js";
 import { BulkResolver } from "./resolvers/bulk-resolver.js";
 import {
   CrateContentsResolver,
@@ -61,6 +62,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     AccessResolver,
     CredentialResolver,
     AdministrationResolver,
+    AuditResolver,
     BulkResolver,
     CrateResolver,
     SubmissionResolver,

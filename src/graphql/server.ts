@@ -95,7 +95,7 @@ export async function openGraphql(
     request,
     isAbandoned,
   ) => {
-    const callerNow = () => authenticator.caller(credentials);
+    const callerNow = () => authenticator.caller({ ...credentials, address });
     return contextOf(deps, await callerNow(), address, request, false, isAbandoned, callerNow);
   };
   const context = (req: IncomingMessage, caller: Caller | null): Context =>

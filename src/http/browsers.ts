@@ -51,20 +51,22 @@ const SAFE: ReadonlySet<string | undefined> = new Set(["GET", "HEAD", "OPTIONS"]
 /**
  * What a request sent to show who it is from. {@link import("../services/accounts/tokens.js").Authenticator}
  * decides about it, the same for every transport.
- * @param form fields of a page's form that was read already: `csrf` is one of them
+ * @param more.csrf the field of a page's form that was read already
+ * @param more.address of the client
  */
 export function credentialsOf(
   req: IncomingMessage,
   base: Base,
-  form: { readonly csrf?: string | undefined } = {},
+  more: { readonly csrf?: string | undefined; readonly address?: string } = {},
 ): SentCredentials {
-  const csrf = form.csrf ?? req.headers["x-csrf-token"];
+  const csrf = more.csrf ?? req.headers["x-csrf-token"];
   return {
     authorization: req.headers.authorization,
     session: secretIn(req, base),
     isFromOwnPage: isFromOwnPage(req, base),
     csrf: typeof csrf === "string" ? csrf : undefined,
     needs: SAFE.has(req.method) ? "nothing" : "csrf",
+    ...(more.address === undefined ? {} : { address: more.address }),
   };
 }
 

@@ -1,13 +1,36 @@
 import { invalid, ValidationError, type ValidationItem } from "../errors.js";
 import { AdministrationResolver } from "../graphql/resolvers/account-resolver.js";
+import { AuditResolver } from "../graphql/resolvers/audit-resolver.js";
 import { signedIn } from "../graphql/resolvers/context.js";
 import { readJson } from "../http/body.js";
-import { NOT_STORED, sendJson } from "../http/reply.js";
+import { formatNamed, preferred } from "../http/negotiation.js";
+import { NOT_STORED, sendJson, streamBytes } from "../http/reply.js";
 import type { JsonValue } from "../model/field.js";
+import { auditView } from "../services/administration/audit.js";
 import { limitOf } from "../services/query-parameters.js";
-import { arkOf, type Handlers, linkToNext } from "./request.js";
+import { arkOf, type Handlers, linkToNext, type RestRequest } from "./request.js";
 
 const administration = new AdministrationResolver();
+const audit = new AuditResolver();
+
+/** Forms of the audit log by their media types. */
+const AUDIT_FORMS = {
+  "application/json": "json",
+  "application/x-ndjson": "ndjson",
+  "text/csv": "csv",
+} as const;
+type AuditType = keyof typeof AUDIT_FORMS;
+const AUDIT_TYPES = Object.keys(AUDIT_FORMS) as [AuditType, ...AuditType[]];
+const AUDIT_TYPE_OF = Object.fromEntries(AUDIT_TYPES.map((type) => [AUDIT_FORMS[type], type]));
+
+/** @throws ValidationError */
+function pageIn({ query }: RestRequest): { limit: number; after?: string } {
+  const problems: ValidationItem[] = [];
+  const limit = limitOf(problems, query);
+  if (problems.length > 0) throw new ValidationError(problems);
+  const { cursor } = query;
+  return { limit, ...(cursor === undefined ? {} : { after: cursor }) };
+}
 
 /** @throws ValidationError */
 function settingsIn(body: JsonValue | undefined): { admin?: boolean; disabled?: boolean } {
@@ -32,13 +55,9 @@ function settingsIn(body: JsonValue | undefined): { admin?: boolean; disabled?: 
 
 export const administrationOperations: Handlers = {
   admin_accounts: async (request) => {
-    const { req, res, query, context } = request;
+    const { req, res, context } = request;
     const signed = signedIn(context);
-    const problems: ValidationItem[] = [];
-    const limit = limitOf(problems, query);
-    if (problems.length > 0) throw new ValidationError(problems);
-    const { cursor } = query;
-    const page = { limit, ...(cursor === undefined ? {} : { after: cursor }) };
+    const page = pageIn(request);
     const { items, next } = await administration.list(page, signed);
     const accounts = items.map(({ createdAt, signedInAt, ...rest }) => ({
       ...rest,
@@ -48,7 +67,7 @@ export const administrationOperations: Handlers = {
     const link =
       next === undefined
         ? {}
-        : { Link: linkToNext(request, { limit: String(limit), cursor: next }) };
+        : { Link: linkToNext(request, { limit: String(page.limit), cursor: next }) };
     sendJson(req, res, accounts, { headers: { ...NOT_STORED, ...link } });
   },
   admin_set_account: async (request) => {
@@ -63,6 +82,32 @@ export const administrationOperations: Handlers = {
     sendJson(req, res, await administration.reset(arkOf(request).stored, signedIn(context)), {
       headers: NOT_STORED,
     });
+  },
+  admin_audit: async (request) => {
+    const { req, res, query, context } = request;
+    const signed = signedIn(context);
+    const { action, actor, subject, since, before, format } = query;
+    const question = { action, actor, subject, since, before };
+    const type =
+      format === undefined
+        ? preferred(req.headers.accept, AUDIT_TYPES)
+        : formatNamed(format, AUDIT_TYPE_OF);
+    const form = AUDIT_FORMS[type];
+    const headers = { ...NOT_STORED, Vary: "Accept" };
+    if (form !== "json") {
+      const name = { "Content-Disposition": `attachment; filename="audit.${form}"` };
+      await streamBytes(req, res, audit.export(question, form, signed), {
+        headers: { ...headers, ...name },
+        type: form === "csv" ? "text/csv; charset=utf-8" : type,
+      });
+      return;
+    }
+    const page = pageIn(request);
+    const { items, next } = await audit.list(question, page, signed);
+    const sent = Object.entries({ ...question, limit: String(page.limit), cursor: next });
+    const known = Object.fromEntries(sent.filter(([, value]) => value !== undefined));
+    const link = next === undefined ? {} : { Link: linkToNext(request, known) };
+    sendJson(req, res, items.map(auditView), { headers: { ...headers, ...link } });
   },
   admin_figures: async ({ req, res, context }) =>
     sendJson(req, res, await administration.figures(signedIn(context)), { headers: NOT_STORED }),

@@ -163,9 +163,10 @@ export async function restApi(
     return async ({ request }: Matched, { req, res, target }: Call): Promise<void> => {
       Object.assign(res.locals, { operation: operationId, route });
       if (bodies) checkBodyHeaders(req, bodies, deps.config);
+      const address = addressOf(req);
       const caller = GIVES_TOKEN.has(operationId)
         ? null
-        : await authenticator.caller(credentialsOf(req, deps));
+        : await authenticator.caller(credentialsOf(req, deps, { address }));
       assertScope(caller, operationId);
       const params = request.params as PathParameters;
       checkPath(params);
@@ -174,7 +175,6 @@ export async function restApi(
         return site.page(req, res, async (shown) => operationPage(shown, page));
       const query = READS_QUERY.has(operationId) ? {} : readQuery(target.query, deps.config);
       if (parameters) assertKnown(parameters, query);
-      const address = addressOf(req);
       const context = contextOf(deps, caller, address, requestIdOf(req), isOwn(req, address));
       const { path, inflection } = target;
       await namingParameters(query, () =>

@@ -59,6 +59,8 @@ export interface Deps {
   readonly log: Log;
   /** Absent unless OTEL_EXPORTER_OTLP_ENDPOINT is set. */
   readonly tracing?: Tracing;
+  /** Address of the client whose request this is; absent in the background. */
+  readonly client?: string;
   /** Public address without a slash at the end. Known once the server listens. */
   readonly baseUrl: () => string;
   /** Issuer and audience of tokens. */

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Request, type RequestHandler, Router } from "express";
 import { render } from "preact-render-to-string";
+import { type ClientAddress, clientAddress } from "../config/client.js";
 import { ServiceError } from "../errors.js";
 import { formFields, readBytes } from "../http/body.js";
 import {
@@ -46,6 +47,7 @@ import type {
 } from "./page.js";
 import { accountRoutes } from "./pages/account.js";
 import { adminRoutes } from "./pages/admin.js";
+import { auditRoutes } from "./pages/audit.js";
 import { editRoutes, newRoutes } from "./pages/edit.js";
 import { evidenceRoutes } from "./pages/evidence/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
@@ -89,6 +91,7 @@ const ROUTES: readonly Route[] = [
   groupsRoute,
   profileRoute,
   ...adminRoutes,
+  ...auditRoutes,
   ...newRoutes,
   ...reserveRoutes,
   ...shareRoutes,
@@ -154,12 +157,14 @@ export const UNREAD = Symbol("the form is not read yet");
 export class Site {
   readonly #deps: Deps;
   readonly #access: SiteAccess;
+  readonly #addressOf: ClientAddress;
   /** Answers requests for pages, and leaves others to the next middleware. */
   readonly pages: RequestHandler;
 
   constructor(deps: Deps, access: SiteAccess) {
     this.#deps = deps;
     this.#access = access;
+    this.#addressOf = clientAddress(deps.config.TRUSTED_PROXIES);
     const router = this.#router();
     this.pages = (req, res, next) => {
       if (req.method !== "POST" && !asksForPage(req)) return next();
@@ -296,7 +301,7 @@ export class Site {
     query: URLSearchParams,
     caller: Caller | null,
   ): IssuerSignIn {
-    const deps = this.#deps;
+    const deps = { ...this.#deps, client: this.#addressOf(req) };
     const attempts = (guessed: string) => this.#access.attempts(req, guessed);
     const begin = async (name: string, to: string, link?: Caller): Promise<Redirect> => {
       const asked = { to, ...(link ? { link } : {}) };

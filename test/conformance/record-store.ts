@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe } from "vitest";
 import type { RecordStore } from "../../src/storage/records/port.js";
 import { accessRequestsConform } from "./records/access-requests.js";
 import { accountsConform } from "./records/accounts.js";
+import { auditConforms } from "./records/audit.js";
 import { changesConform } from "./records/changes.js";
 import { commitsConform } from "./records/commits.js";
 import { crateUsesConform } from "./records/crate-uses.js";
@@ -53,6 +54,7 @@ export function recordStoreConformance(name: string, open: () => Promise<Opened>
       changesConform,
       accountsConform,
       accessRequestsConform,
+      auditConforms,
       submissionsConform,
       objectsConform,
       crateUsesConform,

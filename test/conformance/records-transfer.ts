@@ -104,6 +104,15 @@ export async function fill(place: Place): Promise<void> {
     decidedAt: 1_700_000_000_005,
     decidedBy: OWNER,
   });
+  await store.appendAudit({
+    at: 1_700_000_000_004,
+    action: "SIGN_IN_REFUSED",
+    actor: null,
+    name: "ann \u{1F9EC}",
+    address: "192.0.2.1",
+    subject: null,
+    detail: { way: "password" },
+  });
   // Links to what comes later, in another spelling; a shared key; names and words of every kind.
   await write(
     store,
@@ -351,6 +360,7 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
           signIns: await store.accounts({ limit: 9 }),
           credential: await store.credential("c".repeat(64)),
           identities: await store.identitiesOf(OWNER),
+          audit: await store.auditEntries({ filter: {}, limit: 99 }),
           setting: await store.setting("admin-token"),
           submissions: await store.submissionsOf(null, { limit: 9 }),
           unfinished: await store.unfinished(),

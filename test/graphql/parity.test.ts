@@ -399,6 +399,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   admin_set_account: ["Mutation.updateAccount"],
   admin_password_reset: ["Mutation.createPasswordReset"],
   admin_figures: ["Query.registryFigures"],
+  admin_audit: ["Query.auditEntries"],
   publish_records: ["Mutation.publishRecords"],
   transfer_records: ["Mutation.transferRecords"],
   delete_records: ["Mutation.deleteRecords"],

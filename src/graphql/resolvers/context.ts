@@ -225,7 +225,10 @@ export function contextOf(
   isAbandoned = (): boolean => false,
   callerNow = async (): Promise<Caller | null> => caller,
 ): Context {
-  const deps = seenBy(registry, caller);
+  const deps: Deps = {
+    ...seenBy(registry, caller),
+    ...(address === "" ? {} : { client: address }),
+  };
   const trace = deps.tracing?.traceparent();
   const budget = new AnswerBudget(deps.config, caller, isAbandoned);
   return {

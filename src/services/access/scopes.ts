@@ -73,8 +73,8 @@ const TABLE: Readonly<Record<Scope, string>> = {
   publish: `
     publish publish_records publishRecord publishRecords reserve_doi reserveDoi`,
   admin: `
-    admin_accounts admin_set_account admin_password_reset admin_figures
-    accounts registryFigures updateAccount createPasswordReset`,
+    admin_accounts admin_set_account admin_password_reset admin_figures admin_audit
+    auditEntries accounts registryFigures updateAccount createPasswordReset`,
 };
 
 /**

@@ -3,6 +3,7 @@ import { ServiceError, ValidationError } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import type { Account, StoredRecord } from "../../storage/records/port.js";
+import { record, recordRefusal } from "../access/audit.js";
 import { assertSignedIn, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { checkPassword, hashPassword, verifyPassword } from "./passwords.js";
@@ -97,6 +98,24 @@ export async function signIn(
   assertPasswords(deps);
   assertShort(deps, { username, password });
   const account = await accountNamed(deps, username);
+  try {
+    const now = await verified(deps, account, { username, password }, attempts);
+    await record(deps, "SIGNED_IN", { actor: now.user, detail: { way: "password" } });
+    return now;
+  } catch (error) {
+    if (error instanceof ServiceError && error.status < 500)
+      await recordRefusal(deps, { way: "password", name: username, account: account?.user });
+    throw error;
+  }
+}
+
+/** @throws as {@link signIn} */
+async function verified(
+  deps: Deps,
+  account: Account | undefined,
+  { username, password }: Credentials,
+  attempts?: Attempts,
+): Promise<Account> {
   await attempts?.(account?.user ?? sha256(normalizeEmail(username)));
   const matches = await verifyPassword(
     account?.deleted ? undefined : account?.passwordHash,
@@ -130,8 +149,8 @@ export async function login(
   attempts?: (account: string) => Promise<void>,
 ): Promise<TokenAnswer> {
   const account = await signIn(deps, credentials, attempts);
-  const [record] = await deps.records.findMany([account.user]);
-  const name = record?.name ?? null;
+  const [person] = await deps.records.findMany([account.user]);
+  const name = person?.name ?? null;
   return credentials.offline === true
     ? issueWithRefresh(deps, account, name)
     : issueToken(deps, account, name);
@@ -163,17 +182,18 @@ export async function changePassword(
   assertShort(deps, { username: current, password: next });
   assertSignedIn(caller, "change a password");
   await attempts?.(user);
-  const account = await assertCurrent(await deps.records.accountOf(user), current);
+  const account = await assertCurrent(deps, await deps.records.accountOf(user), current);
   checkPassword(next, deps.config.PASSWORD_MIN_LENGTH, ["body", "newPassword"]);
   const tokensValidFrom = nextValidFrom(account);
   await deps.records.commit({
     by: user,
     at: Date.now(),
+    from: deps.client,
     records: [],
     account: { op: "update", user, passwordHash: await hashPassword(next), tokensValidFrom },
   });
-  const [record] = await deps.records.findMany([user]);
-  return issueToken(deps, { ...account, tokensValidFrom }, record?.name ?? null);
+  const [person] = await deps.records.findMany([user]);
+  return issueToken(deps, { ...account, tokensValidFrom }, person?.name ?? null);
 }
 
 /**
@@ -190,6 +210,6 @@ export async function userOf(
   deps: Deps,
   { user }: Pick<Caller, "user">,
 ): Promise<StoredRecord | undefined> {
-  const [record] = await deps.records.findMany([user]);
-  return record;
+  const [person] = await deps.records.findMany([user]);
+  return person;
 }

@@ -5,6 +5,7 @@ import { instantOf } from "../../model/dates.js";
 import type { Account, Credential, CredentialPurpose } from "../../storage/records/port.js";
 import { lookupArk } from "../../identifiers/ark.js";
 import { COLLECTIVES } from "../../model/kinds.js";
+import { record } from "../access/audit.js";
 import { actsFor, assertSignedIn, type Caller, mayChange } from "../access/rules.js";
 import { type Scope, SCOPES, scopesIn } from "../access/scopes.js";
 import type { Deps } from "../deps.js";
@@ -113,6 +114,12 @@ export async function createAccessToken(
       "TOO_MANY_REQUESTS",
       `You have ${most} access tokens, which is the most (MAX_ACCESS_TOKENS). Revoke one first.`,
     );
+  const { id } = credential;
+  await record(deps, "TOKEN_CREATED", {
+    actor: user,
+    subject: boundTo,
+    detail: { token: id, name, scopes: scopes.join(" ") },
+  });
   return { secret, token: shown(credential) };
 }
 
@@ -169,13 +176,13 @@ async function boundRecord(
   if (asked === undefined || asked === null) return null;
   const ark = typeof asked === "string" ? lookupArk(asked) : undefined;
   const found = ark && (await records.find(ark));
-  const record = found && "record" in found ? found.record : undefined;
+  const target = found && "record" in found ? found.record : undefined;
   const mayBind =
-    record &&
-    !record.tombstone &&
-    BINDS.has(record.kind) &&
-    ((await mayChange(records, caller, record)) || (await actsFor(records, caller, record.ark)));
-  if (mayBind) return record.ark;
+    target &&
+    !target.tombstone &&
+    BINDS.has(target.kind) &&
+    ((await mayChange(records, caller, target)) || (await actsFor(records, caller, target.ark)));
+  if (mayBind) return target.ark;
   throw invalid(
     ["body", "boundTo"],
     "Value error, not the identifier of a crate, group, organization or project that you may change",
@@ -219,13 +226,19 @@ export async function listAccessTokens(
 
 /** Ends an access token of the caller's, on every node. @throws ServiceError `NOT_FOUND` */
 export async function revokeAccessToken(
-  { records }: Deps,
+  deps: Deps,
   id: string,
   { user }: Caller,
 ): Promise<AccessToken> {
   if (!/^[\w-]{1,64}$/.test(id)) throw invalid(["path", "id"], "Input should be the id of a token");
+  const { records } = deps;
   const token = (await records.credentialsOf(user, "token")).find((each) => each.id === id);
   if (!token || !(await records.removeCredential({ user, purpose: "token", id })))
     throw new ServiceError("NOT_FOUND", `You have no access token with the id ${id}.`);
+  await record(deps, "TOKEN_REVOKED", {
+    actor: user,
+    subject: token.boundTo,
+    detail: { token: id, name: token.name ?? "" },
+  });
   return shown(token);
 }

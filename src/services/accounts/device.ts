@@ -5,6 +5,7 @@
 import { randomInt, randomUUID } from "node:crypto";
 import jwt from "jsonwebtoken";
 import { invalid, ServiceError } from "../../errors.js";
+import { record } from "../access/audit.js";
 import { assertSignedIn, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { hashOf, liveCredential } from "./credentials.js";
@@ -107,7 +108,9 @@ export async function deviceTokens(
   const secret = `device ${code}`;
   const found = await liveCredential(deps, secret, "device", now);
   if (!found || !(await deps.records.removeCredential({ hash: hashOf(secret) }))) return null;
-  const [record] = await deps.records.findMany([found.account.user]);
-  await deps.records.noteSignIn(found.account.user, now);
-  return issueWithRefresh(deps, found.account, record?.name ?? null, now);
+  const { user } = found.account;
+  const [person] = await deps.records.findMany([user]);
+  await deps.records.noteSignIn(user, now);
+  await record(deps, "SIGNED_IN", { actor: user, detail: { way: "device" } });
+  return issueWithRefresh(deps, found.account, person?.name ?? null, now);
 }

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../errors.js";
 import type { Account } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
+import { record, recordTokenUse } from "../access/audit.js";
 import { hashOf, liveCredential, newSecret } from "./credentials.js";
 import { issueToken, type TokenAnswer } from "./tokens.js";
 
@@ -47,12 +48,18 @@ export async function refresh(deps: Deps, secret: string, now = Date.now()): Pro
       "INVALID_TOKEN",
       "The refresh token was used, has expired or was revoked: sign in again.",
     );
-  const [record] = await deps.records.findMany([found.account.user]);
-  return issueWithRefresh(deps, found.account, record?.name ?? null, now);
+  const { user } = found.account;
+  await recordTokenUse(deps, { actor: user, kind: "refresh", token: `refresh ${user}` });
+  const [person] = await deps.records.findMany([user]);
+  return issueWithRefresh(deps, found.account, person?.name ?? null, now);
 }
 
 /** Ends a refresh token. An unknown one is as good as ended (RFC 7009, section 2.2). */
 export async function endRefresh(deps: Deps, secret: string, now = Date.now()): Promise<void> {
-  if (await liveCredential(deps, secret, "refresh", now))
-    await deps.records.removeCredential({ hash: hashOf(secret) });
+  const found = await liveCredential(deps, secret, "refresh", now);
+  if (found && (await deps.records.removeCredential({ hash: hashOf(secret) })))
+    await record(deps, "TOKEN_REVOKED", {
+      actor: found.account.user,
+      detail: { kind: "refresh" },
+    });
 }

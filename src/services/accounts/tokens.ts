@@ -4,6 +4,7 @@ import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../errors.js";
 import type { Account, RecordStore } from "../../storage/records/port.js";
 import type { SharedMemory } from "../../storage/shared/port.js";
+import { recordTokenUse } from "../access/audit.js";
 import type { Caller } from "../access/rules.js";
 import { SCOPES, scopesIn } from "../access/scopes.js";
 import type { Deps } from "../deps.js";
@@ -25,6 +26,10 @@ const ALGORITHM = "HS256";
  * than the read of the record.
  */
 const VERIFIED_LIMIT = 10_000;
+
+/** Tokens and addresses whose last use is known without a question to the shared memory. */
+const USED_LIMIT = 10_000;
+const HOUR = 3_600_000;
 
 /** Uses of an access token within this time (ms) are noted as one. */
 const NOTED_USE = 60_000;
@@ -88,11 +93,14 @@ export interface SentCredentials {
    * that a page of the registry asks for a stream, and its CSRF token to change something.
    */
   readonly needs: "nothing" | "origin" | "csrf";
+  /** Of the client, for the audit log. */
+  readonly address?: string;
 }
 
 /** Derives callers from what requests sent: the one place that decides, for every transport. */
 export class Authenticator {
   readonly #verified = new LRUCache<string, Claims>({ max: VERIFIED_LIMIT });
+  readonly #used = new LRUCache<string, true>({ max: USED_LIMIT, ttl: HOUR });
   readonly #deps: Deps;
 
   constructor(deps: Deps) {
@@ -114,7 +122,7 @@ export class Authenticator {
   ): Promise<{ caller: Caller | null; session?: Session }> {
     const { authorization, session: secret } = sent;
     if (authorization !== undefined && authorization !== "")
-      return { caller: await this.#bearer(authorization, now) };
+      return { caller: await this.#bearer(authorization, sent.address, now) };
     const session = secret === undefined ? undefined : await verifySession(this.#deps, secret, now);
     if (!session) return { caller: null };
     if (sent.needs !== "nothing") assertOwnPage(sent.isFromOwnPage);
@@ -122,14 +130,14 @@ export class Authenticator {
     return { caller: session.caller, session };
   }
 
-  async #bearer(header: string, now: number): Promise<Caller> {
+  async #bearer(header: string, address: string | undefined, now: number): Promise<Caller> {
     const token = /^Bearer +([^ ]+) *$/i.exec(header)?.[1];
     if (!token)
       throw new ServiceError(
         "NOT_AUTHENTICATED",
         "The Authorization header is not of the form: Bearer <token>.",
       );
-    if (token.startsWith(ACCESS_TOKEN_PREFIX)) return this.#accessToken(token, now);
+    if (token.startsWith(ACCESS_TOKEN_PREFIX)) return this.#accessToken(token, address, now);
     const claims = this.#verified.get(token) ?? this.#verify(token);
     if (claims.exp * 1000 <= now) throw refused("has expired");
     const account = await this.#deps.records.accountOf(claims.sub);
@@ -138,14 +146,27 @@ export class Authenticator {
         ? Math.round(claims.iat * 1000) < (account?.tokensValidFrom ?? 0)
         : claims.since !== account?.tokensValidFrom;
     if (!account || account.deleted || account.disabled || isOfBefore) throw refused("was revoked");
+    this.#noteUse(
+      { actor: account.user, kind: "bearer", token: `${claims.sub} ${claims.iat}` },
+      address,
+    );
     return { user: account.user, admin: account.admin };
   }
 
-  async #accessToken(token: string, now: number): Promise<Caller> {
+  /** The request does not wait for the entry, nor fail with it. */
+  #noteUse(use: Parameters<typeof recordTokenUse>[1], address = ""): void {
+    const key = `${use.token} ${address}`;
+    if (address === "" || this.#used.has(key)) return;
+    this.#used.set(key, true);
+    void recordTokenUse({ ...this.#deps, client: address }, use);
+  }
+
+  async #accessToken(token: string, address: string | undefined, now: number): Promise<Caller> {
     const found = await liveCredential(this.#deps, token, "token", now);
     if (!found) throw refused("has expired or was revoked");
     noteUse(this.#deps, found.credential, { now, every: NOTED_USE });
     const { user, admin } = found.account;
+    this.#noteUse({ actor: user, kind: "access", token: found.credential.id }, address);
     const { scopes: stored, boundTo } = found.credential;
     // Tokens of before there were scopes have all.
     const scopes = stored === null ? SCOPES : scopesIn(stored);

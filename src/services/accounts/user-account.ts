@@ -5,6 +5,7 @@ import { invalid, ServiceError, ValidationError } from "../../errors.js";
 import { codePointName } from "../../identifiers/ark.js";
 import { isObject, type JsonObject, type JsonValue } from "../../model/field.js";
 import type { Account, AccountChange, SpentSetting } from "../../storage/records/port.js";
+import { recordRefusal } from "../access/audit.js";
 import { assertSignedIn, authenticated, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { checkPassword, hashPassword, verifyPassword } from "./passwords.js";
@@ -88,11 +89,13 @@ async function adminRight(
   const value = sha256(sent.slice(0, MAX_ADMIN_TOKEN_CHARS));
   const matches =
     kept !== undefined && kept !== "" && timingSafeEqual(Buffer.from(kept), Buffer.from(value));
-  if (!matches)
+  if (!matches) {
+    await recordRefusal(deps, { way: "adminToken" });
     throw new ServiceError(
       "FORBIDDEN",
       "The adminToken is not the one that the first start printed, or it has been used.",
     );
+  }
   return { admin: true, spends: { name: ADMIN_TOKEN, value } };
 }
 
@@ -174,12 +177,12 @@ async function changedAccount(
     assertSignedIn(who, "change a password");
     checkPassword(password, deps.config.PASSWORD_MIN_LENGTH);
     // An administrator does not know the current one of somebody else.
-    if (who.user === user) await assertCurrent(account, document["currentPassword"]);
+    if (who.user === user) await assertCurrent(deps, account, document["currentPassword"]);
   }
   const right = await adminRight(deps, document[ADMIN_TOKEN], attempts);
   return {
     op: "update",
-    email,
+    ...(email === account?.email ? {} : { email }),
     ...right,
     ...(password === undefined
       ? {}
@@ -189,6 +192,7 @@ async function changedAccount(
 
 /** @returns the account; @throws ValidationError; ServiceError `BAD_CREDENTIALS` */
 export async function assertCurrent(
+  deps: Deps,
   account: Account | undefined,
   current: JsonValue | undefined,
 ): Promise<Account> {
@@ -201,8 +205,10 @@ export async function assertCurrent(
     );
   // Without an account too, so that the time does not show whether there is one.
   const isRight = await verifyPassword(account?.passwordHash, current);
-  if (!account || !isRight)
+  if (!account || !isRight) {
+    await recordRefusal(deps, { way: "change", account: account?.user });
     throw new ServiceError("BAD_CREDENTIALS", "The current password is wrong.");
+  }
   return account;
 }
 

@@ -8,6 +8,7 @@ import { invalid, ServiceError } from "../../errors.js";
 import { type Ark, lookupArk, sameArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { Account, ListedAccount } from "../../storage/records/port.js";
+import { record, recordRefusal } from "../access/audit.js";
 import { assertMayChangeMembers, type Caller, names, assertSignedIn } from "../access/rules.js";
 import { assertPasswords } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
@@ -20,7 +21,7 @@ import { nextValidFrom, type Attempts } from "../accounts/user-account.js";
 import { hashOf, liveCredential, newSecret } from "../accounts/credentials.js";
 
 /** @throws ServiceError `FORBIDDEN` */
-function assertAdmin({ admin }: Caller): void {
+export function assertAdmin({ admin }: Caller): void {
   if (!admin) throw new ServiceError("FORBIDDEN", "Only administrators may do this.");
 }
 
@@ -78,12 +79,13 @@ export async function setAccount(
   await deps.records.commit({
     by: caller.user,
     at: Date.now(),
+    from: deps.client,
     records: [],
     account: {
       op: "update",
       user,
-      ...(admin === undefined ? {} : { admin }),
-      ...(disabled === undefined ? {} : { disabled }),
+      ...(admin === undefined || admin === before.admin ? {} : { admin }),
+      ...(disabled === undefined || disabled === before.disabled ? {} : { disabled }),
       ...(disabled === true ? { tokensValidFrom } : {}),
     },
   });
@@ -137,6 +139,7 @@ export async function createPasswordReset(
     },
     { most: 1, replaces: true },
   );
+  await record(deps, "PASSWORD_RESET_CREATED", { actor: caller.user, subject: user });
   return { user, token, expiresAt: new Date(expiresAt) };
 }
 
@@ -157,22 +160,25 @@ export async function resetPassword(
   if (token.length + password.length > deps.config.MAX_LOGIN_BYTES)
     throw new ServiceError("TOO_LARGE", "Token and password are too long (MAX_LOGIN_BYTES).");
   await attempts?.("password reset");
-  const refused = () =>
-    new ServiceError(
+  const refused = async () => {
+    await recordRefusal(deps, { way: "reset" });
+    return new ServiceError(
       "BAD_CREDENTIALS",
       "The token was used, has expired or is not valid: ask an administrator for another.",
     );
+  };
   const found = await liveCredential(deps, token, "reset", now);
-  if (!found) throw refused();
+  if (!found) throw await refused();
   // Checked before the token is used up: the user may try another password.
   checkPassword(password, deps.config.PASSWORD_MIN_LENGTH);
   const passwordHash = await hashPassword(password);
-  if (!(await deps.records.removeCredential({ hash: hashOf(token) }))) throw refused();
+  if (!(await deps.records.removeCredential({ hash: hashOf(token) }))) throw await refused();
   const { user } = found.account;
   const tokensValidFrom = nextValidFrom(found.account, now);
   await deps.records.commit({
     by: user,
     at: now,
+    from: deps.client,
     records: [],
     account: { op: "update", user, passwordHash, tokensValidFrom },
   });

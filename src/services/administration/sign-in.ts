@@ -13,6 +13,7 @@ import {
 import { ServiceError } from "../../errors.js";
 import type { JsonObject } from "../../model/field.js";
 import type { Account } from "../../storage/records/port.js";
+import { record, recordRefusal } from "../access/audit.js";
 import { assertSignedIn, type Caller } from "../access/rules.js";
 import type { Attempts } from "../accounts/user-account.js";
 import type { Deps } from "../deps.js";
@@ -106,12 +107,30 @@ export type SignInEnd =
  * @param caller whose session the browser has
  * @throws ServiceError `SIGN_IN_REFUSED`, `FORBIDDEN`, `IDENTITY_TAKEN`
  */
-export async function finishSignIn(
-  deps: Deps,
-  name: string,
-  { query, transaction, caller }: { query: string; transaction: string; caller: Caller | null },
-): Promise<SignInEnd> {
+export async function finishSignIn(deps: Deps, name: string, from: Returned): Promise<SignInEnd> {
   const issuer = issuerNamed(deps, name);
+  try {
+    return await finished(deps, issuer, from);
+  } catch (error) {
+    if (error instanceof ServiceError && error.status < 500)
+      await recordRefusal(deps, { way: "issuer", issuer: name });
+    throw error;
+  }
+}
+
+/** What a browser brings back from an issuer. */
+interface Returned {
+  query: string;
+  transaction: string;
+  caller: Caller | null;
+}
+
+async function finished(
+  deps: Deps,
+  issuer: Issuer,
+  { query, transaction, caller }: Returned,
+): Promise<SignInEnd> {
+  const { name } = issuer;
   const { to, link, ...begun } = opened(deps, "sign-in", transaction) as Transaction;
   if (begun.issuer !== name) throw refusal("It began at another issuer");
   const { count } = await deps.shared.count(`sign-in ${begun.state}`, PATIENCE * 1000);
@@ -121,7 +140,7 @@ export async function finishSignIn(
   if (link !== undefined) {
     if (caller?.user !== link) throw refusal("You were signed out meanwhile");
     assertSignedIn(caller, "link accounts");
-    await linkPerson(deps, person, link);
+    await linkPerson(deps, issuer, person, link);
     await followGroups(deps, issuer, person, link);
     return { linked: issuer, to };
   }
@@ -135,17 +154,29 @@ export async function finishSignIn(
       "The account is disabled: ask an administrator of the registry.",
     );
   await followGroups(deps, issuer, person, account.user);
-  await deps.records.noteSignIn(account.user, Date.now());
+  await noteSignIn(deps, issuer, account.user);
   return { account, to };
+}
+
+async function noteSignIn(deps: Deps, { name }: Issuer, user: string): Promise<void> {
+  await deps.records.noteSignIn(user, Date.now());
+  await record(deps, "SIGNED_IN", { actor: user, detail: { way: "issuer", issuer: name } });
 }
 
 /** @throws ServiceError `IDENTITY_TAKEN` */
 async function linkPerson(
-  { records }: Deps,
+  deps: Deps,
+  { name }: Issuer,
   { issuer, subject }: StatedPerson,
   user: string,
 ): Promise<void> {
-  if (await records.linkIdentity({ issuer, subject, user, linkedAt: Date.now() })) return;
+  const { records } = deps;
+  if (await records.linkIdentity({ issuer, subject, user, linkedAt: Date.now() }))
+    return record(deps, "IDENTITY_LINKED", {
+      actor: user,
+      subject: user,
+      detail: { issuer: name },
+    });
   const known = await records.identity(issuer, subject);
   if (known?.user === user) return;
   throw new ServiceError(
@@ -176,14 +207,15 @@ export async function signUpBy(
     password: randomBytes(32).toString("base64url"),
     ...(fields.adminToken === "" ? {} : { adminToken: fields.adminToken }),
   };
-  const { record } = await createRecord(deps, "user", document, null, {
+  const { record: created } = await createRecord(deps, "user", document, null, {
     invited: issuer.register,
     ...(attempts ? { attempts } : {}),
   });
-  await linkPerson(deps, person, record.ark);
-  await followGroups(deps, issuer, person, record.ark);
-  await deps.records.noteSignIn(record.ark, Date.now());
-  return (await deps.records.accountOf(record.ark))!;
+  const user = created.ark;
+  await linkPerson(deps, issuer, person, user);
+  await followGroups(deps, issuer, person, user);
+  await noteSignIn(deps, issuer, user);
+  return (await deps.records.accountOf(user))!;
 }
 
 /** Groups of the setting have exactly those members whom the issuer names, as people sign in. */
@@ -227,15 +259,21 @@ export async function linkedIssuers(deps: Deps, { user }: Caller): Promise<Linke
 export async function unlinkIssuer(deps: Deps, name: string, caller: Caller): Promise<void> {
   assertSignedIn(caller, "unlink accounts");
   const { issuer } = issuerNamed(deps, name);
-  const others = (await deps.records.identitiesOf(caller.user)).filter(
-    (each) => each.issuer !== issuer,
-  );
+  const all = await deps.records.identitiesOf(caller.user);
+  const others = all.filter((each) => each.issuer !== issuer);
   if (others.length === 0 && deps.config.PASSWORD_SIGN_IN === "off")
     throw new ServiceError(
       "FORBIDDEN",
       "You sign in with this issuer only: link another one before you unlink it.",
     );
   await deps.records.unlinkIdentity(caller.user, issuer);
+  const { user } = caller;
+  if (others.length < all.length)
+    await record(deps, "IDENTITY_UNLINKED", {
+      actor: user,
+      subject: user,
+      detail: { issuer: name },
+    });
 }
 
 const ORCID = /^https:\/\/(?:sandbox\.)?orcid\.org$/;

@@ -24,6 +24,8 @@ export interface CrateSubmissionInput extends Pick<
   request?: string;
   /** The span of that request, as W3C Trace Context writes it. */
   trace?: string;
+  /** Address of the client that uploaded it, for the audit log. */
+  client?: string;
   /** The uploader's token is bound to this crate: nothing outside of it may change. */
   boundTo?: string;
 }
@@ -142,7 +144,7 @@ function findingsOf(conflicts: readonly Conflict[]): Finding[] {
  * such as for an identifier that was taken meanwhile.
  */
 async function commit(
-  { id, attempt, user }: Submission,
+  { id, attempt, user, input }: Submission,
   { records, config }: IntakeDeps,
   { writes, uses, unheld }: CrateWrites,
   warnings: Finding[],
@@ -154,6 +156,7 @@ async function commit(
     await records.commit({
       by: user,
       at: Date.now(),
+      from: (input as CrateSubmissionInput).client,
       records: writes,
       uses,
       unheld,

@@ -245,9 +245,13 @@ export async function submitCrate(
     ...(isPrivate(deps.config, "rocrate", visibility) ? { private: true } : {}),
     ...(request === undefined ? {} : { request }),
     ...(trace === undefined ? {} : { trace }),
+    ...clientOf(deps),
   };
   return accepted(deps, { id, user, sha256: staged.sha256, input });
 }
+
+const clientOf = ({ client }: Deps): Pick<CrateSubmissionInput, "client"> =>
+  client === undefined ? {} : { client };
 
 /**
  * Stores the submission of an archive that is announced, and queues it; or returns the one that the
@@ -440,7 +444,12 @@ export async function retrySubmission(
   const account = await deps.records.accountOf(user);
   if (!account || account.deleted || account.disabled)
     throw refused(`is of ${user}, whose account is closed`);
-  const { request: _request, trace: _trace, ...asked } = input as CrateSubmissionInput;
+  const {
+    request: _request,
+    trace: _trace,
+    client: _client,
+    ...asked
+  } = input as CrateSubmissionInput;
   if (caller.boundTo !== undefined) asked.boundTo = caller.boundTo;
   if (asked.crate !== undefined) await namedCrate(deps, { user }, askedArk(asked.crate));
   const holder = { kind: "submission" as const, id: randomUUID(), attempt: 0 };
@@ -449,7 +458,16 @@ export async function retrySubmission(
     await deps.records.release(holder);
     throw refused("has no archive any more: send the archive again");
   }
-  return accepted(deps, { id: holder.id, user, sha256, input: { ...asked, ...names } });
+  return accepted(deps, {
+    id: holder.id,
+    user,
+    sha256,
+    input: {
+      ...asked,
+      ...names,
+      ...clientOf(deps),
+    },
+  });
 }
 
 /** Waits until a submission has ended, at most `wait` ms; returns its state then. */

@@ -243,7 +243,7 @@ export async function publishRecord(
           embargoedUntil: isDraft ? embargoedUntil : member.embargoedUntil,
         });
       }
-    await deps.records.commit({ by: who.user, at: Date.now(), records });
+    await deps.records.commit({ by: who.user, at: Date.now(), from: deps.client, records });
     const [after = record] = await deps.records.findMany([record.ark]);
     return after;
   });

@@ -54,6 +54,7 @@ export async function removeRecord(
     await deps.records.commit({
       by: who.user,
       at: Date.now(),
+      from: deps.client,
       records,
       ...(record.kind === "user" ? { account: { op: "delete" as const, user: record.ark } } : {}),
     });

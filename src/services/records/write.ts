@@ -111,6 +111,7 @@ export async function createRecord(
     const { records } = await deps.records.commit({
       by: by?.user ?? null,
       at: now,
+      from: deps.client,
       records: [write],
       unheld: attempt === 1 ? unheld : await mayRegister(deps, caller, given),
       ...(account ? { account: { ...account, user: ark.stored } } : {}),
@@ -470,6 +471,7 @@ async function commitRevision(
   await deps.records.commit({
     by: who.user,
     at: Date.now(),
+    from: deps.client,
     records: [write],
     ...(account ? { account } : {}),
   });

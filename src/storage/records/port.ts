@@ -21,6 +21,7 @@ import type {
   StoredRecord,
   Viewer,
 } from "./port/record.js";
+import type { AuditStore } from "./port/audit.js";
 import type { ScoreStore } from "./port/scores.js";
 import type { SearchStore } from "./port/search.js";
 import type { SelectionStore } from "./port/selection.js";
@@ -29,6 +30,7 @@ import type { VectorStore } from "./port/vectors.js";
 
 export type * from "./port/access.js";
 export type * from "./port/accounts.js";
+export * from "./port/audit.js";
 export type * from "./port/changes.js";
 export type * from "./port/commits.js";
 export type * from "./port/crates.js";
@@ -61,6 +63,7 @@ export interface RecordStore
   extends
     AccessRequestStore,
     AccountStore,
+    AuditStore,
     SubmissionStore,
     ObjectBookkeeping,
     CrateBookkeeping,

@@ -67,6 +67,19 @@ export const TRANSFER = {
       decided_by: "text",
     },
   },
+  audit: {
+    key: ["number"],
+    columns: {
+      number: "integer",
+      at: "integer",
+      action: "text",
+      actor: "text",
+      name: "text",
+      address: "text",
+      subject: "text",
+      detail: "text",
+    },
+  },
   submission: {
     key: ["number"],
     columns: {
@@ -382,6 +395,9 @@ export function rowDamage(table: TransferTable, row: TransferRow): string | unde
       case "submission":
         for (const column of ["error", "warnings", "input"])
           if (value(column) !== null) storedJson(value(column) as string, column);
+        return undefined;
+      case "audit":
+        storedJson(value("detail") as string, "the detail");
         return undefined;
       case "revision":
         if (value("changed") !== null)

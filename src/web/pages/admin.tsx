@@ -54,6 +54,9 @@ async function administration(request: PageRequest, state: State = {}): Promise<
     body: (
       <>
         <h1>Administration</h1>
+        <p>
+          <a href="/admin/audit">Audit log</a>
+        </p>
         {state.done !== undefined && <Notice tone="success">{state.done}</Notice>}
         {state.problem !== undefined && <Notice tone="danger">{state.problem}</Notice>}
         {state.reset && (

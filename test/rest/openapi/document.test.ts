@@ -125,6 +125,7 @@ const EXPECTED = [
   "admin_set_account",
   "admin_password_reset",
   "admin_figures",
+  "admin_audit",
   "publish_records",
   "transfer_records",
   "delete_records",

@@ -105,6 +105,7 @@ const STORY = [
   "admin_set_account",
   "admin_password_reset",
   "admin_figures",
+  "admin_audit",
   "reset_password",
   "rescore",
   "rescore_status",
@@ -166,6 +167,7 @@ const STATUS: Readonly<Record<string, number>> = {
   admin_set_account: 403,
   admin_password_reset: 403,
   admin_figures: 403,
+  admin_audit: 403,
   reset_password: 401,
 };
 /** Answers that another parameter asks for, with Accept or without. */

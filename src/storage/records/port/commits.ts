@@ -97,6 +97,8 @@ export interface Commit {
   /** ARK of the user who made it, or null for the service itself. */
   by: string | null;
   at: number;
+  /** Address of the client, for the audit log; absent: no request made it. */
+  from?: string | undefined;
   records: RecordWrite[];
   account?: AccountChange;
   /**

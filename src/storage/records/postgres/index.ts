@@ -39,6 +39,10 @@ import type {
   VectorStep,
   VectorStore,
   Viewer,
+  AuditEntry,
+  AuditFilter,
+  AuditStore,
+  NewAuditEntry,
 } from "../port.js";
 import type {
   AddressesQuery,
@@ -59,6 +63,7 @@ import type {
 } from "../port/submissions.js";
 import { AccessRequests } from "./access-requests.js";
 import { AccountReads, Credentials, SubmissionReads } from "./accounts.js";
+import { Audit } from "./audit.js";
 import { QuadsRewrites, Scores, Vectors } from "./derived.js";
 import { LinkReads, ListReads, SelectionReads } from "./lists.js";
 import { Feed } from "./feed.js";
@@ -93,6 +98,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   readonly #links;
   readonly #access;
   readonly #accounts;
+  readonly #audit;
   readonly #credentials;
   readonly #submissions;
   readonly #objects;
@@ -130,6 +136,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#links = new LinkReads(database);
     this.#access = new AccessRequests(database, writing);
     this.#accounts = new AccountReads(database);
+    this.#audit = new Audit(database, writing);
     this.#credentials = new Credentials(database, writing);
     this.#submissions = new SubmissionReads(database);
     this.#objects = new ObjectReads(database);
@@ -240,6 +247,15 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     value: string | null,
     options?: { ifAbsent?: boolean },
   ): Promise<string | undefined> => this.#writer.call("setSetting", name, value, options);
+
+  appendAudit = (entry: NewAuditEntry): Promise<void> =>
+    this.#ask(() => this.#audit.appendAudit(entry));
+  auditEntries = (...args: Parameters<AuditStore["auditEntries"]>): Promise<Page<AuditEntry>> =>
+    this.#ask(() => this.#audit.auditEntries(...args));
+  countAudit = (filter: AuditFilter): Promise<number> =>
+    this.#ask(() => this.#audit.countAudit(filter));
+  removeAudit = (before: number, limit: number): Promise<number> =>
+    this.#ask(() => this.#audit.removeAudit(before, limit));
 
   submit = (
     submission: Parameters<SubmissionStore["submit"]>[0],

@@ -296,6 +296,7 @@ const EMPTY = [
   "text",
   "private_text",
   "word",
+  "audit",
 ]
   .map((table) => `DELETE FROM ${table};`)
   .join(" ");
@@ -306,7 +307,8 @@ const DERIVED = `INSERT INTO tally (kind, live) SELECT kind, count(*) FROM recor
     FROM record), object = (SELECT coalesce(max(id), 0)
     FROM object_ref), submission = (SELECT coalesce(max(number), 0) FROM submission)
     WHERE id = 1; SELECT setval('state_lot', greatest((SELECT last_value
-    FROM state_lot), (SELECT coalesce(max(id), 0) / 1000 + 1 FROM state)));`;
+    FROM state_lot), (SELECT coalesce(max(id), 0) / 1000 + 1 FROM state))); SELECT setval('audit_number_seq', (SELECT
+    coalesce(max(number), 0) + 1 FROM audit), false);`;
 const NEEDED = statement<
   [sha256: string, size: number | null]
 >(`SELECT sha256, max(size) FROM ( SELECT sha256, size FROM object_ref

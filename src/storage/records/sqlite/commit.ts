@@ -1,8 +1,10 @@
 /** Commits: the steps of one, and one transaction for several requests. */
+import { auditOf } from "../audit.js";
 import type { Committed, CommittedRecord } from "../port.js";
 import { heldMeanwhile, unavailable } from "../refusals.js";
 import { AccessWrites } from "./access-requests.js";
 import { AccountWrites, CredentialWrites, IdentityWrites } from "./accounts.js";
+import { AuditWrites } from "./audit.js";
 import { QuadsRewrites, ScoreWrites, VectorWrites } from "./derived.js";
 import { LinkWrites } from "./links.js";
 import { CrateUseWrites, ObjectWrites } from "./objects.js";
@@ -32,6 +34,7 @@ const SHARE = 3 / 4;
 export class Committer {
   readonly access: AccessWrites;
   readonly accounts: AccountWrites;
+  readonly audit: AuditWrites;
   readonly submissions: SubmissionWrites;
   readonly objects: ObjectWrites;
   readonly scores: ScoreWrites;
@@ -52,6 +55,7 @@ export class Committer {
   constructor(connection: Connection) {
     this.access = new AccessWrites(connection);
     this.accounts = new AccountWrites(connection);
+    this.audit = new AuditWrites(connection);
     this.submissions = new SubmissionWrites(connection);
     this.objects = new ObjectWrites(connection);
     this.scores = new ScoreWrites(connection);
@@ -147,6 +151,7 @@ export class Committer {
     }
     if (commit.uses) this.#uses.replace(commit.uses);
     if (commit.account) this.accounts.apply(commit.account);
+    this.audit.add(auditOf(commit, records));
     if (submission) {
       this.submissions.close(submission, at);
       this.objects.release({ kind: "submission", id: submission.id });
@@ -232,7 +237,7 @@ export class GroupCommit {
     this.#committer = committer;
     this.#leases = leases;
 
-    const { access, accounts, submissions, objects, scores } = committer;
+    const { access, accounts, audit, submissions, objects, scores } = committer;
     this.#handlers = {
       commit: (commit) => committer.apply(commit),
       setSetting: (name, value, options) => accounts.set(name, value, options),
@@ -244,6 +249,8 @@ export class GroupCommit {
       removeCredential: (which) => credentials.remove(which),
       askForAccess: (request, limit) => access.ask(request, limit),
       decideAccess: (decision) => access.decide(decision),
+      appendAudit: (entry) => audit.add([entry]),
+      removeAudit: (before, limit) => audit.remove(before, limit),
       lease: (name, holder, ttl) => this.#leases.take(name, holder, ttl, Date.now()),
       releaseLease: (name, holder) => this.#leases.release(name, holder),
       storeScore: (score) => scores.keep(score),

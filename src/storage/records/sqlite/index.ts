@@ -39,6 +39,10 @@ import type {
   VectorStep,
   VectorStore,
   Viewer,
+  AuditEntry,
+  AuditFilter,
+  AuditStore,
+  NewAuditEntry,
 } from "../port.js";
 import type {
   AddressesQuery,
@@ -62,6 +66,7 @@ import { AskedThread, Feed } from "../threads.js";
 import { checkedVectors } from "../vectors.js";
 import { AccessReads } from "./access-requests.js";
 import { AccountReads, CredentialReads, IdentityReads } from "./accounts.js";
+import { AuditReads } from "./audit.js";
 import { lockFile, openForReading } from "./connection.js";
 import { ScoreReads, VectorReads } from "./derived.js";
 import { LinkReads } from "./links.js";
@@ -83,6 +88,7 @@ class SqliteRecordStore implements RecordStore {
   readonly #links;
   readonly #access;
   readonly #accounts;
+  readonly #audit;
   readonly #credentials;
   readonly #identities;
   readonly #submissions;
@@ -119,6 +125,7 @@ class SqliteRecordStore implements RecordStore {
     this.#links = new LinkReads(connection);
     this.#access = new AccessReads(connection);
     this.#accounts = new AccountReads(connection);
+    this.#audit = new AuditReads(connection);
     this.#credentials = new CredentialReads(connection);
     this.#identities = new IdentityReads(connection);
     this.#submissions = new SubmissionReads(connection);
@@ -262,6 +269,16 @@ class SqliteRecordStore implements RecordStore {
     value: string | null,
     options?: { ifAbsent?: boolean },
   ): Promise<string | undefined> => this.#writer.call("setSetting", name, value, options);
+
+  appendAudit = async (entry: NewAuditEntry): Promise<void> =>
+    this.#writer.call("appendAudit", entry);
+  auditEntries = async (
+    ...args: Parameters<AuditStore["auditEntries"]>
+  ): Promise<Page<AuditEntry>> => read(() => this.#audit.list(...args));
+  countAudit = async (filter: AuditFilter): Promise<number> =>
+    read(() => this.#audit.count(filter));
+  removeAudit = async (before: number, limit: number): Promise<number> =>
+    this.#writer.call("removeAudit", before, limit);
 
   lease = async (
     name: string,

@@ -8,6 +8,7 @@ import { respell } from "../../../rdf/terms.js";
 import { packQuads, unpackLinks, unpackQuads } from "../codecs.js";
 import type {
   AccessRequestStore,
+  AuditStore,
   Commit,
   Committed,
   CredentialStore,
@@ -233,6 +234,8 @@ export interface WriterCalls {
   removeCredential: { args: Parameters<CredentialStore["removeCredential"]>; result: boolean };
   askForAccess: { args: Parameters<AccessRequestStore["askForAccess"]>; result: boolean };
   decideAccess: { args: Parameters<AccessRequestStore["decideAccess"]>; result: boolean };
+  appendAudit: { args: Parameters<AuditStore["appendAudit"]>; result: void };
+  removeAudit: { args: Parameters<AuditStore["removeAudit"]>; result: number };
   lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
   releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
   storeScore: { args: Parameters<ScoreStore["storeScore"]>; result: void };

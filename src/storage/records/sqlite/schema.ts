@@ -521,6 +521,14 @@ CREATE TABLE IF NOT EXISTS access_request (id TEXT NOT NULL PRIMARY KEY, record 
   UNIQUE (record, requester)) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS access_request_requester ON access_request (requester, asked_at, id);
 CREATE INDEX IF NOT EXISTS access_request_asked ON access_request (asked_at, id);`;
+/** Who did what; rows do not change. `detail` is JSON text. */
+const AUDIT = `
+CREATE TABLE IF NOT EXISTS audit (number INTEGER PRIMARY KEY, at INTEGER NOT NULL,
+  action TEXT NOT NULL, actor TEXT, name TEXT, address TEXT, subject TEXT, detail TEXT NOT NULL)
+  STRICT;
+CREATE INDEX IF NOT EXISTS audit_at ON audit (at);
+CREATE INDEX IF NOT EXISTS audit_actor ON audit (actor, number) WHERE actor IS NOT NULL;
+CREATE INDEX IF NOT EXISTS audit_subject ON audit (subject, number) WHERE subject IS NOT NULL;`;
 
 /** SQLite has no ADD COLUMN IF NOT EXISTS. */
 function addColumn(connection: Connection, table: string, column: string, type: string): void {
@@ -551,6 +559,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   IDENTITIES,
   privateWords,
   ACCESS_REQUESTS,
+  AUDIT,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -28,7 +28,7 @@ const DERIVED = `INSERT INTO tally (kind, live) SELECT kind, count(*) FROM recor
     SELECT id, name, description, keywords, other FROM text ORDER BY id; ${INDEX_PRIVATE_TEXTS}`;
 /** An empty store may have been started once, and have settings of its own. */
 const EMPTY = `DELETE FROM setting; DELETE FROM intent; DELETE FROM object_ref; DELETE
-    FROM object_removal; DELETE FROM crate_use; DELETE FROM via; DELETE FROM tally;`;
+    FROM object_removal; DELETE FROM crate_use; DELETE FROM via; DELETE FROM tally; DELETE FROM audit;`;
 
 /** Columns that are not sent, from a row as it is sent. */
 const MORE: Partial<

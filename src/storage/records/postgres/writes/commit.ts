@@ -1,9 +1,11 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { ServiceError } from "../../../../errors.js";
 import { arkKey } from "../../../../identifiers/ark.js";
+import { auditOf } from "../../audit.js";
 import type { Commit, Committed, CommittedRecord, RecordWrite } from "../../port.js";
 import { checkFence, FenceLost, takesTooLong } from "../../refusals.js";
 import type { Submission } from "../../port/submissions.js";
+import { addAudit } from "../audit.js";
 import { forgetScores } from "../derived.js";
 import { type Sending, statement } from "../statement.js";
 import { forgetRequestsFor } from "../access-requests.js";
@@ -165,6 +167,10 @@ export async function applyCommits(
   await sending.rows(LOG, log);
   void sending.send(SAVE, [counters.sequence, counters.record, counters.object]);
   for (const commit of commits) await writeRest(sending, commit, newestObject);
+  await addAudit(
+    sending,
+    commits.flatMap((commit, index) => auditOf(commit, results[index]!.records)),
+  );
   await sending.rows(LOG, await links.project(sending, records.arrived));
   return results;
 }

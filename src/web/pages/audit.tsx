@@ -1,0 +1,164 @@
+/** The audit log, for administrators. */
+import { ServiceError } from "../../errors.js";
+import { instantOf } from "../../model/dates.js";
+import { Empty, Field, Pager, When } from "../components.js";
+import { type AuditAction, AuditLogDocument, type AuditLogQuery } from "../documents.js";
+import type { Page, PageRequest, Redirect, Route } from "../page.js";
+import { recordPath, withQuery } from "../paths.js";
+import { counted } from "../words.js";
+import { signInFirst } from "./upload.js";
+
+const WORDS: Readonly<Record<AuditAction, string>> = {
+  SIGNED_IN: "signed in",
+  SIGN_IN_REFUSED: "sign-in refused",
+  TOKEN_USED: "token used from an address",
+  TOKEN_CREATED: "access token made",
+  TOKEN_REVOKED: "token revoked",
+  PASSWORD_CHANGED: "password changed",
+  PASSWORD_RESET_CREATED: "link to reset a password made",
+  EMAIL_CHANGED: "e-mail address changed",
+  IDENTITY_LINKED: "account at an issuer linked",
+  IDENTITY_UNLINKED: "account at an issuer unlinked",
+  OWNER_CHANGED: "owner changed",
+  MEMBERS_CHANGED: "members changed",
+  PUBLISHED: "published",
+  WITHDRAWN: "withdrawn",
+  DELETED: "deleted",
+  CONTENT_DELETED: "content deleted",
+  ACCOUNT_CREATED: "account created",
+  ACCOUNT_DISABLED: "account disabled",
+  ACCOUNT_ENABLED: "account enabled",
+  ADMIN_GRANTED: "made administrator",
+  ADMIN_REMOVED: "made member",
+};
+const isAction = (text: string): text is AuditAction => Object.hasOwn(WORDS, text);
+
+async function auditLog(request: PageRequest): Promise<Page | Redirect> {
+  const { ask, viewer, query } = request;
+  const first = signInFirst(request);
+  if (first) return first;
+  if (!viewer!.admin)
+    throw new ServiceError("FORBIDDEN", "This page is for administrators of the registry.");
+  const given = (name: string): string => (query.get(name) ?? "").trim();
+  const [action, actor, subject] = [given("action"), given("actor"), given("subject")];
+  const at = (name: string): string | null => {
+    const instant = instantOf(given(name));
+    return instant === undefined ? null : new Date(instant).toISOString();
+  };
+  const { auditEntries: log } = await ask(AuditLogDocument, {
+    after: query.get("after"),
+    action: isAction(action) ? action : null,
+    actor,
+    subject,
+    since: at("since"),
+    before: at("before"),
+  });
+  const [since, before] = [given("since"), given("before")];
+  const filter = { action, actor, subject, since, before };
+  return {
+    title: "Audit log",
+    section: "admin",
+    body: (
+      <>
+        <h1>Audit log</h1>
+        <form action="/admin/audit" role="search" aria-label="Entries">
+          <Field
+            label="What"
+            name="action"
+            value={action}
+            options={[["", "everything"], ...Object.entries(WORDS)]}
+          />
+          <Field
+            label="Who"
+            name="actor"
+            value={actor}
+            help="Identifier or e-mail address of a user."
+          />
+          <Field
+            label="What it was done to"
+            name="subject"
+            value={subject}
+            help="Identifier of a record, or e-mail address of an account."
+          />
+          <Field label="From" name="since" type="date" value={since} />
+          <Field label="Before" name="before" type="date" value={before} />
+          <p class="actions">
+            <button>Show</button>
+            <a href={withQuery("/admin/audit", { ...filter, format: "csv" })}>Export as CSV</a>
+            <a href={withQuery("/admin/audit", { ...filter, format: "ndjson" })}>
+              Export as NDJSON
+            </a>
+          </p>
+        </form>
+        {log.nodes.length === 0 ? (
+          <Empty title="No entries." />
+        ) : (
+          <>
+            <p>{counted(log.totalCount, "entry", "entries")}</p>
+            <Entries entries={log.nodes} />
+          </>
+        )}
+        <Pager path="/admin/audit" query={query} pageInfo={log.pageInfo} />
+      </>
+    ),
+  };
+}
+
+function Entries({ entries }: { entries: AuditLogQuery["auditEntries"]["nodes"] }) {
+  return (
+    <div class="scroll">
+      <table class="stack entries">
+        <thead>
+          <tr>
+            <th scope="col">What</th>
+            <th scope="col">When</th>
+            <th scope="col">Who</th>
+            <th scope="col">From</th>
+            <th scope="col">To what</th>
+            <th scope="col">More</th>
+          </tr>
+        </thead>
+        <tbody>
+          {entries.map(({ at, action, actor, name, address, subject, detail }) => (
+            <tr>
+              <td class="entry">{WORDS[action]}</td>
+              <td data-label="When">
+                <When at={at} minute />
+              </td>
+              <td data-label="Who">
+                {actor === null ? <bdi>{name ?? "nobody known"}</bdi> : <Named id={actor} />}
+              </td>
+              <td data-label="From">{address ?? "the registry itself"}</td>
+              {subject === null ? (
+                <td />
+              ) : (
+                <td data-label="To what">
+                  <Named id={subject} />
+                </td>
+              )}
+              <Detail detail={detail as Readonly<Record<string, string | number | boolean>>} />
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const Named = ({ id }: { id: string }) => (
+  <a href={recordPath(id)}>
+    <bdi>{id}</bdi>
+  </a>
+);
+
+function Detail({ detail }: { detail: Readonly<Record<string, string | number | boolean>> }) {
+  const parts = Object.entries(detail).map(([name, value]) => `${name}: ${value}`);
+  if (parts.length === 0) return <td />;
+  return (
+    <td data-label="More">
+      <bdi>{parts.join(", ")}</bdi>
+    </td>
+  );
+}
+
+export const auditRoutes: readonly Route[] = [{ path: "/admin/audit", get: auditLog }];
