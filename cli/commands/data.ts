@@ -286,6 +286,7 @@ const CALLED: Readonly<Record<TransferTable, string>> = {
   account: "accounts",
   credential: "sessions and access tokens",
   identity: "linked identities",
+  review_link: "review links",
   submission: "submissions",
   record: "records, including deleted ones",
   state: "documents and graphs of all revisions",

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from "vitest";
 import type { RecordStore } from "../../src/storage/records/port.js";
 import { accountsConform } from "./records/accounts.js";
+import { reviewLinksConform } from "./records/review-links.js";
 import { changesConform } from "./records/changes.js";
 import { commitsConform } from "./records/commits.js";
 import { crateUsesConform } from "./records/crate-uses.js";
@@ -51,6 +52,7 @@ export function recordStoreConformance(name: string, open: () => Promise<Opened>
       feedConforms,
       changesConform,
       accountsConform,
+      reviewLinksConform,
       submissionsConform,
       objectsConform,
       crateUsesConform,

@@ -88,6 +88,12 @@ export async function fill(place: Place): Promise<void> {
     user: OWNER,
     linkedAt: 1_700_000_000_003,
   });
+  const link = { hash: "d".repeat(64), id: "link", record: A, createdBy: OWNER, anonymous: true };
+  await store.storeReviewLink(
+    { ...link, createdAt: 1_700_000_000_004, expiresAt: 1_800_000_000_000, uses: 0, usedAt: null },
+    9,
+  );
+  await store.useReviewLink(link.hash, 1_700_000_000_005);
   // Links to what comes later, in another spelling; a shared key; names and words of every kind.
   await write(
     store,
@@ -335,6 +341,7 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
           signIns: await store.accounts({ limit: 9 }),
           credential: await store.credential("c".repeat(64)),
           identities: await store.identitiesOf(OWNER),
+          links: await store.reviewLinksOf(A),
           setting: await store.setting("admin-token"),
           submissions: await store.submissionsOf(null, { limit: 9 }),
           unfinished: await store.unfinished(),

@@ -19,7 +19,7 @@ import {
 } from "./port/selection.js";
 import type { Viewer } from "./port/record.js";
 import { fold, isStorableText } from "./text.js";
-import { seenSql } from "./visibility.js";
+import { seenSql, viewerKey } from "./visibility.js";
 
 /** A value that both databases can bind; a list is one parameter. */
 export type SqlValue = string | number | Uint8Array | readonly string[] | readonly number[];
@@ -65,9 +65,9 @@ export class Sql {
   /** Condition that the viewer sees the record of this alias. */
   seen(record: string): string {
     if (this.#viewer === undefined) return ALL;
-    const { user } = this.#viewer;
-    if (user === null) return `${record}.private = 0`;
-    return seenSql(record, (this.#seer ??= `CAST(${this.add(user)} AS text)`));
+    const key = viewerKey(this.#viewer);
+    if (key === null || key === "") return `${record}.private = 0`;
+    return seenSql(record, (this.#seer ??= `CAST(${this.add(key)} AS text)`));
   }
 
   /** Adds a parameter; returns its placeholder. */

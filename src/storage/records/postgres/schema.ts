@@ -601,6 +601,15 @@ CREATE TABLE IF NOT EXISTS identity (issuer text COLLATE "C" NOT NULL,
 CREATE INDEX IF NOT EXISTS identity_person ON identity (person, linked_at);
 `;
 
+/** Secret addresses that show one record. */
+const REVIEW_LINKS = `
+CREATE TABLE IF NOT EXISTS review_link (hash text COLLATE "C" PRIMARY KEY,
+  id text COLLATE "C" NOT NULL, ark text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL,
+  created_by text COLLATE "C" NOT NULL, created_at bigint NOT NULL, expires_at bigint NOT NULL,
+  anonymous boolean NOT NULL, uses bigint NOT NULL, used_at bigint);
+CREATE INDEX IF NOT EXISTS review_link_ark ON review_link (ark, created_at);
+`;
+
 /**
  * Records that only those see who may change them, and their texts, which no search reads. Nodes of
  * older versions would show them.
@@ -639,6 +648,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: PRIVATE_RECORDS, needs: 17 },
   // An older program would leave the identities of a deleted account.
   { up: IDENTITIES, needs: 18 },
+  { up: REVIEW_LINKS, needs: 18 },
 ];
 
 /**

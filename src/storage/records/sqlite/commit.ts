@@ -7,6 +7,7 @@ import { LinkWrites } from "./links.js";
 import { CrateUseWrites, ObjectWrites } from "./objects.js";
 import { OwnerChecks } from "./owners.js";
 import { RecordWrites, TextWrites } from "./record-writes.js";
+import { ReviewLinkWrites } from "./review-links.js";
 import {
   checkDeadline,
   type PreparedCommit,
@@ -222,6 +223,7 @@ export class GroupCommit {
     vectors = new VectorWrites(connection),
     credentials = new CredentialWrites(connection),
     identities = new IdentityWrites(connection),
+    links = new ReviewLinkWrites(connection),
     quads = new QuadsRewrites(connection),
   ) {
     this.#connection = connection;
@@ -238,6 +240,9 @@ export class GroupCommit {
       linkIdentity: (identity) => identities.link(identity),
       unlinkIdentity: (user, issuer) => identities.unlink(user, issuer),
       removeCredential: (which) => credentials.remove(which),
+      storeReviewLink: (link, most) => links.store(link, most),
+      useReviewLink: (hash, at) => links.use(hash, at),
+      removeReviewLink: (record, id) => links.remove(record, id),
       lease: (name, holder, ttl) => this.#leases.take(name, holder, ttl, Date.now()),
       releaseLease: (name, holder) => this.#leases.release(name, holder),
       storeScore: (score) => scores.keep(score),

@@ -16,6 +16,7 @@ import type {
   RecordState,
   RecordStore,
   RecordWrite,
+  ReviewLinkStore,
   ScoreStore,
   SearchText,
   VectorStore,
@@ -230,6 +231,9 @@ export interface WriterCalls {
   linkIdentity: { args: Parameters<IdentityStore["linkIdentity"]>; result: boolean };
   unlinkIdentity: { args: Parameters<IdentityStore["unlinkIdentity"]>; result: void };
   removeCredential: { args: Parameters<CredentialStore["removeCredential"]>; result: boolean };
+  storeReviewLink: { args: Parameters<ReviewLinkStore["storeReviewLink"]>; result: boolean };
+  useReviewLink: { args: Parameters<ReviewLinkStore["useReviewLink"]>; result: void };
+  removeReviewLink: { args: Parameters<ReviewLinkStore["removeReviewLink"]>; result: boolean };
   lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
   releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
   storeScore: { args: Parameters<ScoreStore["storeScore"]>; result: void };

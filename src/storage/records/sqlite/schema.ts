@@ -495,6 +495,14 @@ CREATE TABLE IF NOT EXISTS identity (issuer TEXT NOT NULL, subject TEXT NOT NULL
   STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS identity_user ON identity (user, linked_at);`;
 
+/** Secret addresses that show one record. */
+const REVIEW_LINKS = `
+CREATE TABLE IF NOT EXISTS review_link (hash TEXT PRIMARY KEY, id TEXT NOT NULL,
+  ark TEXT NOT NULL, key TEXT NOT NULL, created_by TEXT NOT NULL, created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL, anonymous INTEGER NOT NULL, uses INTEGER NOT NULL,
+  used_at INTEGER) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS review_link_ark ON review_link (ark, created_at);`;
+
 /** SQLite has no ADD COLUMN IF NOT EXISTS. */
 function addColumn(connection: Connection, table: string, column: string, type: string): void {
   const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
@@ -522,6 +530,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   scopedTokens,
   privateRecords,
   IDENTITIES,
+  REVIEW_LINKS,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 
