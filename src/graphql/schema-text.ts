@@ -53,7 +53,10 @@ const SECTIONS: readonly (readonly [title: string, names: RegExp])[] = [
     "Readiness and validation",
     named("AiReady.* CriterionStatus Score(?:Band|Point) Shape.* TableError.*"),
   ],
-  ["Accounts and service", named("User Account AccessToken Token Health.* RegistryFigures")],
+  [
+    "Accounts and service",
+    named("User Account AccessToken ReviewLink Token Health.* RegistryFigures"),
+  ],
   [
     "Inputs and payloads of mutations",
     named(".*Input .*Patch .*Payload .*Outcome .*OutcomeError .*Change Warning.*"),

@@ -334,6 +334,10 @@ const REST: Record<string, Row> = {
   publish: { write: "publish" },
   publication_status: READ,
   reserve_doi: { write: "doi" },
+  list_review_links: { read: true, twin: "reviewLinks" },
+  create_review_link: { write: "review" },
+  // test/access/review.test.ts revokes them.
+  revoke_review_link: { write: "review" },
   query_evidence: {
     read: true,
     queries: ["", "?direction=both", "?format=prov-json", "?format=dot", "?format=svg"],
@@ -399,6 +403,7 @@ const QUERIES: Record<string, string> = {
   me: `{ me { ${RECORD} } }`,
   userByEmail: `{ userByEmail(email: "owner@example.org") { ${RECORD} } }`,
   accessTokens: "{ accessTokens { id name } }",
+  reviewLinks: "query ($id: ID!) { reviewLinks(id: $id) { link record uses } }",
   accounts: "{ accounts { nodes { user { id } name email } } }",
   registryFigures: "{ registryFigures { accounts records queued running } }",
   aiReadyScore: "query ($id: ID!) { aiReadyScore(id: $id) { __typename } }",
@@ -443,6 +448,7 @@ const MUTATIONS: Record<string, string> = {
   // What concerns the caller alone, or administrators: test/rest/credentials.test.ts.
   createAccessToken: "ownCredential",
   revokeAccessToken: "ownCredential",
+  revokeReviewLink: "review",
   changePassword: "ownCredential",
   resetPassword: "ownCredential",
   updateAccount: "administration",
@@ -463,6 +469,7 @@ const MUTATIONS: Record<string, string> = {
   registerDownload: "register",
   rescoreCrate: "rescore",
   reserveDoi: "doi",
+  createReviewLink: "review",
   updateRecord: "replace",
   uploadContent: "content",
   deleteContent: "content",
@@ -729,6 +736,15 @@ const WRITES: Record<string, Write> = {
     graphql: () =>
       graphql(
         "mutation ($id: ID!) { reserveDoi(input: { id: $id }) { doi } }",
+        { id: target },
+        actor,
+      ),
+  }),
+  review: (target, actor) => ({
+    rest: [["create_review_link", { json: {} }]],
+    graphql: () =>
+      graphql(
+        "mutation ($id: ID!) { createReviewLink(input: { id: $id }) { address } }",
         { id: target },
         actor,
       ),

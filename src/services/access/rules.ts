@@ -5,6 +5,7 @@ import { instantOf } from "../../model/dates.js";
 import { COLLECTIVES } from "../../model/kinds.js";
 import type { Holder, RecordStore, StoredRecord } from "../../storage/records/port.js";
 import { getOrInsert } from "../../get-or-insert.js";
+import { isReviewed } from "./review.js";
 import type { Scoped } from "./scopes.js";
 
 /** The store in which owners are looked up: groups, organizations and projects are never private. */
@@ -163,6 +164,7 @@ export async function mayReadContent(
 ): Promise<boolean> {
   if (record.publicationStatus === "PUBLISHED" || (await mayChange(records, caller, record)))
     return true;
+  if (await isReviewed(records, record)) return true;
   const embargoOver =
     !record.private &&
     record.publicationStatus === "EMBARGOED" &&

@@ -5,9 +5,11 @@ import { ServiceError } from "../../errors.js";
 import type { Account, RecordStore } from "../../storage/records/port.js";
 import type { SharedMemory } from "../../storage/shared/port.js";
 import type { Caller } from "../access/rules.js";
+import type { Review } from "../access/review.js";
 import { SCOPES, scopesIn } from "../access/scopes.js";
 import type { Deps } from "../deps.js";
 import { ACCESS_TOKEN_PREFIX, liveCredential, noteUse } from "./credentials.js";
+import { countUse, liveReviewLink, noSuchLink, REVIEW_PREFIX } from "./review-secrets.js";
 import { assertCsrf, assertOwnPage, type Session, verifySession } from "./sessions.js";
 import { storedOnce } from "../stored-once.js";
 import { getOrInsert } from "../../get-or-insert.js";
@@ -83,12 +85,29 @@ export interface SentCredentials {
   /** A page of the registry itself made the request. */
   readonly isFromOwnPage: boolean;
   readonly csrf: string | undefined;
+  /** The secret of a reviewer's link in its cookie. */
+  readonly review: string | undefined;
+  /** Where the request came from, for limits. */
+  readonly address: () => string;
   /**
    * What a session must show besides its cookie, which browsers send for any page: nothing to read,
    * that a page of the registry asks for a stream, and its CSRF token to change something.
    */
   readonly needs: "nothing" | "origin" | "csrf";
 }
+
+/** Who asks: an account, or by what link without one. */
+export interface Identity {
+  caller: Caller | null;
+  session?: Session;
+  review?: Review;
+}
+
+const tokenIn = (header: string): string | undefined => /^Bearer +([^ ]+) *$/i.exec(header)?.[1];
+
+/** A request that a page of the registry made, or that shows a page, without a CSRF token. */
+const isReading = ({ needs, csrf, isFromOwnPage }: SentCredentials): boolean =>
+  needs === "nothing" || (csrf === undefined && isFromOwnPage);
 
 /** Derives callers from what requests sent: the one place that decides, for every transport. */
 export class Authenticator {
@@ -108,13 +127,17 @@ export class Authenticator {
   }
 
   /** The caller with its session, where a session says who it is. @throws as {@link caller} */
-  async identify(
-    sent: SentCredentials,
-    now = Date.now(),
-  ): Promise<{ caller: Caller | null; session?: Session }> {
+  async identify(sent: SentCredentials, now = Date.now()): Promise<Identity> {
     const { authorization, session: secret } = sent;
-    if (authorization !== undefined && authorization !== "")
-      return { caller: await this.#bearer(authorization, now) };
+    if (authorization !== undefined && authorization !== "") {
+      const review = await this.#sentReview(authorization, sent, now);
+      return review ? { caller: null, review } : { caller: await this.#bearer(authorization, now) };
+    }
+    // Forms of a session have its CSRF token, and are the account's.
+    if (sent.review !== undefined && isReading(sent)) {
+      const review = await this.#review(sent.review, sent, now);
+      if (review) return { caller: null, review };
+    }
     const session = secret === undefined ? undefined : await verifySession(this.#deps, secret, now);
     if (!session) return { caller: null };
     if (sent.needs !== "nothing") assertOwnPage(sent.isFromOwnPage);
@@ -122,8 +145,29 @@ export class Authenticator {
     return { caller: session.caller, session };
   }
 
+  /** The link that a program sent as its token. @throws ServiceError `NOT_FOUND` */
+  async #sentReview(
+    header: string,
+    sent: SentCredentials,
+    now: number,
+  ): Promise<Review | undefined> {
+    const secret = tokenIn(header);
+    if (!secret?.startsWith(REVIEW_PREFIX)) return undefined;
+    const link = await this.#review(secret, sent, now);
+    if (!link) throw noSuchLink();
+    countUse(this.#deps, link, now);
+    return link;
+  }
+
+  /** Attempts to guess a secret are limited as those to sign in. @throws `TOO_MANY_REQUESTS` */
+  async #review(secret: string, sent: SentCredentials, now: number) {
+    const link = await liveReviewLink(this.#deps, secret, now);
+    if (!link) await rateLimit(this.#deps, "LOGIN_RATE").take(`${sent.address()} review links`);
+    return link;
+  }
+
   async #bearer(header: string, now: number): Promise<Caller> {
-    const token = /^Bearer +([^ ]+) *$/i.exec(header)?.[1];
+    const token = tokenIn(header);
     if (!token)
       throw new ServiceError(
         "NOT_AUTHENTICATED",
