@@ -161,6 +161,7 @@ function ReviewBanner({ review }: { review: Review }) {
       <p>
         You read <a href={recordPath(review.record)}>a record under review</a> by a link that is
         valid until {dateText(until)}. You change nothing with it.
+        {review.anonymous && " Names of people are hidden; the contents of files are as they are."}
       </p>
       <form method="post" action="/review/end">
         <button class="link">Stop reading by this link</button>

@@ -343,13 +343,16 @@ function addReviewLinks(program: ToolCommand): void {
     .argument("<ark>", ARK)
     .addOption(serverOption())
     .option("--until <date>", "its end; default: in 90 days")
+    .option("--anonymous", "of a private record: hide who made it")
     .example("arkgraph review-link create ark:99999/rocrate-cells --until 2027-01-31")
     .action(async (ark, options) =>
       (await import("./review-links.js")).createLinkCommand(ark, options),
     );
   link
     .command("list")
-    .description("list the review links of a record: id, uses, last use, end")
+    .description(
+      "list the review links of a record: id, with names or anonymous, uses, last use, end",
+    )
     .argument("<ark>", ARK)
     .addOption(serverOption())
     .example("arkgraph review-link list ark:99999/rocrate-cells")

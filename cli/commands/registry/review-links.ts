@@ -3,6 +3,7 @@ import { visible } from "../../terminal.js";
 
 interface ReviewLink {
   id: string;
+  anonymous: boolean;
   uses: number;
   usedAt: string | null;
   expiresAt: string;
@@ -13,10 +14,11 @@ const pathOf = (ark: string): string => `/review-links/${encodeURI(givenArk(ark)
 /** `review-link create`. @throws Failure */
 export async function createLinkCommand(
   ark: string,
-  { until, ...options }: ServerOption & { until?: string },
+  { until, anonymous = false, ...options }: ServerOption & { until?: string; anonymous?: boolean },
 ): Promise<void> {
   const registry = await openRegistry(options, { token: true });
   const { address } = await registry.send<{ address: string }>("POST", pathOf(ark), {
+    anonymous,
     ...(until === undefined ? {} : { expiresAt: until }),
   });
   process.stdout.write(`${address}\n`);
@@ -25,8 +27,10 @@ export async function createLinkCommand(
 /** `review-link list`: a line for each, columns with tabs between. @throws Failure */
 export async function listLinksCommand(ark: string, options: ServerOption): Promise<void> {
   const registry = await openRegistry(options, { token: true });
-  for (const { id, uses, usedAt, expiresAt } of await registry.json<ReviewLink[]>(pathOf(ark))) {
-    const columns = [id, String(uses), usedAt ?? "never", expiresAt];
+  for (const link of await registry.json<ReviewLink[]>(pathOf(ark))) {
+    const { id, anonymous, uses, usedAt, expiresAt } = link;
+    const shows = anonymous ? "anonymous" : "with names";
+    const columns = [id, shows, String(uses), usedAt ?? "never", expiresAt];
     process.stdout.write(`${columns.map(visible).join("\t")}\n`);
   }
 }

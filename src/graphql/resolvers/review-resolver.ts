@@ -20,6 +20,7 @@ class ReviewLinkType implements Omit<ShownReviewLink, "id" | "createdBy"> {
   @Field(() => ID, { description: "The record." }) record!: string;
   @Field(() => DateTime, { description: "When it was made." }) createdAt!: Date;
   @Field(() => DateTime, { description: "When it ends." }) expiresAt!: Date;
+  @Field({ description: "Names are hidden." }) anonymous!: boolean;
   @Field(() => Int, { description: "How often it was opened." }) uses!: number;
   @Field(() => DateTime, { nullable: true, description: "When it was last used." })
   usedAt!: Date | null;
@@ -32,6 +33,7 @@ const typeOf = ({ id: link, createdBy: _, ...shown }: ShownReviewLink): ReviewLi
 const CreateReviewLinkInput = inputOf("createReviewLink", {
   id: idOf("The record."),
   expiresAt: optional<string>(String, "Date or date-time; 90 days from now by default."),
+  anonymous: optional<boolean>(Boolean, "Hides who made the record."),
 });
 const CreateReviewLinkPayload = payloadOf("createReviewLink", {
   address: required<string>(String, "For the reviewer. It cannot be read again."),
@@ -51,7 +53,7 @@ export class ReviewResolver {
   /** @throws as {@link createReviewLink} */
   async create(
     ark: Ark,
-    asked: { expiresAt?: unknown },
+    asked: { expiresAt?: unknown; anonymous?: unknown },
     context: SignedIn,
   ): ReturnType<typeof createReviewLink> {
     await countWrite(context);

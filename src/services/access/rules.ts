@@ -5,7 +5,7 @@ import { instantOf } from "../../model/dates.js";
 import { COLLECTIVES } from "../../model/kinds.js";
 import type { Holder, RecordStore, StoredRecord } from "../../storage/records/port.js";
 import { getOrInsert } from "../../get-or-insert.js";
-import { isReviewed } from "./review.js";
+import { isAnonymous, isReviewed } from "./review.js";
 import type { Scoped } from "./scopes.js";
 
 /** The store in which owners are looked up: groups, organizations and projects are never private. */
@@ -185,6 +185,12 @@ export async function assertMayReadArchive(
   now = Date.now(),
 ): Promise<void> {
   await assertMayReadContent(records, caller, crate, now);
+  if (isAnonymous(records))
+    throw new ServiceError(
+      "FORBIDDEN",
+      `The archive of ${crate.ark} as it was uploaded names its authors, which this link hides. ` +
+        `GET ${withoutHidden(crate.ark)} returns the crate without names.`,
+    );
   if (caller?.admin) return;
   for await (const member of closedMembers(records, crate.ark)) {
     if (await mayReadContent(records, caller, member, now)) continue;

@@ -3,6 +3,7 @@ import { arkKey } from "../../identifiers/ark.js";
 import { viewerKey } from "../../storage/records/visibility.js";
 import type { Found, RecordStore, StoredRecord, Viewer } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
+import { AnonymousReads } from "./anonymous-store.js";
 import { noteReview, type Review } from "./review.js";
 import { type Caller, mayChange } from "./rules.js";
 
@@ -92,6 +93,13 @@ function withinBound(seen: RecordStore, whole: RecordStore, caller: Reader): Rec
   });
 }
 
+/** What is cached for all viewers has names: a store without them is its own whole. */
+function withoutNames(shown: RecordStore): RecordStore {
+  const records = over(shown, new AnonymousReads(shown).reads());
+  scopes.set(records, { whole: records, viewer: scopes.get(shown)!.viewer });
+  return records;
+}
+
 /** The store itself: for what is cached for all viewers, and for checks of what is stored. */
 export const wholeStoreOf = <R extends object>(records: R): R =>
   (scopes.get(records)?.whole as R | undefined) ?? records;
@@ -117,8 +125,10 @@ const ofNobody = new WeakMap<object, Seeing>();
  */
 export function seenBy<D extends Seeing>(deps: D, caller: Reader | null): D {
   if (deps.review) {
-    const records = storeSeenBy(deps.records, { user: null, link: deps.review.hash });
-    noteReview(records, deps.review);
+    const { review, records: whole } = deps;
+    const shown = storeSeenBy(whole, { user: null, link: review.hash });
+    const records = review.anonymous ? withoutNames(shown) : shown;
+    noteReview(records, { review, whole });
     return { ...deps, records };
   }
   const viewer = viewerOf(caller);
@@ -142,6 +152,7 @@ export function seenWith<D extends Seeing>(
   deps: D,
   { private: isPrivate, owner }: Pick<StoredRecord, "private" | "owner">,
 ): D {
+  if (deps.review?.anonymous) return deps;
   const whole = { ...deps, records: wholeStoreOf(deps.records), review: undefined };
   return seenBy(whole, isPrivate && owner !== null ? { user: owner, admin: false } : null);
 }

@@ -20,6 +20,7 @@ export interface ShownReviewLink {
   createdAt: Date;
   createdBy: string;
   expiresAt: Date;
+  anonymous: boolean;
   uses: number;
   usedAt: Date | null;
 }
@@ -32,6 +33,8 @@ const DEFAULT_LIFETIME = 90 * DAY;
 interface Asked {
   /** Date or date-time. */
   expiresAt?: unknown;
+  /** Names of people are hidden. */
+  anonymous?: unknown;
 }
 
 /**
@@ -53,6 +56,12 @@ export async function createReviewLink(
       ["body", "id"],
       `Value error, ${record.ark} is ${withArticle(KINDS[record.kind].typeName)}, which everybody ` +
         "sees: link to what is reviewed",
+    );
+  if (asked.anonymous === true && !record.private)
+    throw invalid(
+      ["body", "anonymous"],
+      `Value error, ${record.ark} is open: everybody sees its names. Only a private record has an ` +
+        "anonymous link",
     );
   const secret = newReviewSecret();
   const link: ReviewLink = {
@@ -76,7 +85,7 @@ export async function createReviewLink(
 }
 
 function checked(
-  { expiresAt }: Asked,
+  { expiresAt, anonymous = false }: Asked,
   now: number,
   longest: number,
 ): Pick<ReviewLink, "expiresAt" | "anonymous"> {
@@ -95,8 +104,10 @@ function checked(
           "(REVIEW_LINK_LIFETIME)",
       );
   }
+  if (anonymous !== null && typeof anonymous !== "boolean")
+    problem("anonymous", "Input should be a valid boolean");
   if (problems.length > 0) throw new ValidationError(problems);
-  return { expiresAt: at, anonymous: false };
+  return { expiresAt: at, anonymous: anonymous === true };
 }
 
 const shown = ({ id, record, createdBy, ...link }: ReviewLink): ShownReviewLink => ({
@@ -105,6 +116,7 @@ const shown = ({ id, record, createdBy, ...link }: ReviewLink): ShownReviewLink 
   createdAt: new Date(link.createdAt),
   createdBy,
   expiresAt: new Date(link.expiresAt),
+  anonymous: link.anonymous,
   uses: link.uses,
   usedAt: link.usedAt === null ? null : new Date(link.usedAt),
 });

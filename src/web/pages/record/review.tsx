@@ -77,6 +77,17 @@ async function linksPage(request: PageRequest, shown: Shown = {}): Promise<Page>
               help="Left empty, it ends after 90 days."
               error={problem.fields["expiresAt"]}
             />
+            <label class="choice">
+              <input
+                type="checkbox"
+                name="anonymous"
+                value="yes"
+                checked={form.get("anonymous") !== null}
+              />{" "}
+              Hide who made it: owner, authors, affiliations, contacts, ORCID iDs and e-mail
+              addresses. The contents and names of files, and names within texts, stay as they are.
+            </label>
+            {problem.fields["anonymous"] && <p class="error">{problem.fields["anonymous"]}</p>}
             <button name="action" value="create">
               Create a link
             </button>
@@ -105,6 +116,7 @@ function LinkTable({ links, csrf }: { links: Links; csrf: string | null }) {
             <tr>
               <td class="entry">
                 <When at={link.createdAt} minute />
+                {link.anonymous && " · anonymous"}
               </td>
               <td data-label="Ends">
                 <When at={link.expiresAt} />
@@ -143,7 +155,11 @@ async function changeLinks(request: PageRequest): Promise<Page> {
       return await linksPage(request, { done: "The link was revoked." });
     }
     const { createReviewLink } = await ask(CreateReviewLinkDocument, {
-      input: { id, expiresAt: form.get("expires") || null },
+      input: {
+        id,
+        expiresAt: form.get("expires") || null,
+        anonymous: form.get("anonymous") !== null,
+      },
     });
     form.delete("expires");
     return await linksPage(request, { address: createReviewLink.address });
