@@ -288,6 +288,7 @@ const CALLED: Readonly<Record<TransferTable, string>> = {
   identity: "linked identities",
   access_request: "requests for access",
   audit: "entries of the audit log",
+  review_link: "review links",
   submission: "submissions",
   record: "records, including deleted ones",
   state: "documents and graphs of all revisions",

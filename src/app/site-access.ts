@@ -11,14 +11,15 @@ import { credentialsOf } from "../http/browsers.js";
 import { operationsIn } from "../rest/document.js";
 import { presence } from "../rest/request.js";
 import type { JsonObject } from "../model/field.js";
-import type { Caller } from "../services/access/rules.js";
 import { assertScope } from "../services/access/scopes.js";
-import type { Authenticator } from "../services/accounts/tokens.js";
+import type { Authenticator, Identity } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { askedArk } from "../services/records/find.js";
 import type { TypedDocumentString } from "../web/document.js";
 import type { SparqlAnswer } from "../web/page.js";
 import { type SiteAccess, UNREAD } from "../web/site.js";
+
+const NOBODY: Identity = { caller: null };
 
 /** What pages do by way of the APIs: they know neither GraphQL's transport nor credentials. */
 export function siteAccess(
@@ -37,15 +38,14 @@ export function siteAccess(
         csrf === UNREAD
           ? { ...credentialsOf(req, deps, { address }), needs: "nothing" as const }
           : credentialsOf(req, deps, { csrf, address });
-      const { caller, session } = await authenticator.identify(sent);
-      return { caller, csrf: session?.csrf ?? null };
+      return authenticator.identify(sent);
     },
     ask: async <Result, Variables extends object>(
       req: IncomingMessage,
-      caller: Caller | null,
+      reader: Identity,
       document: TypedDocumentString<Result, Variables>,
       variables: Variables,
-    ) => (await graphql.execute(req, caller, document.parsed, variables)) as Result,
+    ) => (await graphql.execute(req, reader, document.parsed, variables)) as Result,
     uploadCrate: async (req, { update, emptyLinked = false, crate }) => {
       const options = {
         update,
@@ -58,7 +58,7 @@ export function siteAccess(
         const csrf = Buffer.from(texts.get("csrf") ?? "").toString("utf8");
         const address = addressOf(req);
         const caller = await authenticator.caller(credentialsOf(req, deps, { csrf, address }));
-        const context = signedIn(graphql.context(req, caller));
+        const context = signedIn(graphql.context(req, { caller }));
         assertScope(caller, "uploadCrate");
         // A box that is cleared is not sent.
         const visibility = texts.has("private") ? "private" : "open";
@@ -71,7 +71,7 @@ export function siteAccess(
       if (!form.file) throw new ValidationError([form.missing]);
       return form.file.taken.submissionUUID;
     },
-    sparql: async (req, res, caller, { query, dataset, as, rows }) => {
+    sparql: async (req, res, reader, { query, dataset, as, rows }) => {
       let form: SparqlAnswer["form"] = "SELECT";
       const { bytes, truncated } = await sparql.query(
         {
@@ -85,7 +85,7 @@ export function siteAccess(
             return as === "csv" && found === "SELECT" ? "csv" : "json";
           },
         },
-        graphql.context(req, caller),
+        graphql.context(req, reader),
       );
       const limit = truncated && `${truncated}=${deps.config[truncated]}`;
       return { form, text: Buffer.from(bytes).toString("utf8"), truncated: limit };
@@ -96,7 +96,7 @@ export function siteAccess(
       tag: tags[0]!,
       summary,
     })),
-    attempts: (req, guessed) => attemptsFrom(graphql.context(req, null))(guessed),
-    signIn: (req, credentials) => accounts.signIn(credentials, graphql.context(req, null)),
+    attempts: (req, guessed) => attemptsFrom(graphql.context(req, NOBODY))(guessed),
+    signIn: (req, credentials) => accounts.signIn(credentials, graphql.context(req, NOBODY)),
   };
 }

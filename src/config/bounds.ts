@@ -192,6 +192,7 @@ export const BOUNDS = {
     "How many more attempts than MAX_ATTEMPTS a crate has whose job was running when the " +
       "service crashed, and did not cause the crash.",
   ),
+  MAX_REVIEW_LINKS: count(20, "Review links of a record."),
   MAX_SESSIONS: count(
     20,
     "Most browsers in which one account is signed in; a further one signs the oldest out.",
@@ -247,6 +248,7 @@ export const BOUNDS = {
     "Size of one part of an upload to S3; an upload has up to two parts in memory, and at " +
       "most 10,000 parts.",
   ),
+  REVIEW_LINK_LIFETIME: ms(366 * 86_400_000, "How long a review link is valid at most."),
   SCORES_AT_ONCE: count(
     1,
     "How many AI-readiness scores are computed at a time, by each node; others are queued.",

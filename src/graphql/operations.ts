@@ -36,7 +36,7 @@ export interface Streaming {
   ): Promise<Context>;
   addressOf: ClientAddress;
   /** The registry's own address. */
-  base: Pick<Deps, "baseUrl">;
+  base: Pick<Deps, "baseUrl" | "config">;
   /** ms that a client may take to accept an event; bound GRAPHQL_SEND_TIMEOUT. */
   sendTimeout: number;
 }

@@ -56,7 +56,7 @@ const SECTIONS: readonly (readonly [title: string, names: RegExp])[] = [
   [
     "Accounts and service",
     named(
-      "User Account AccessToken AccessRequest(?:State)? Token Audit(?:Action|Entry|Filter) Health.* " +
+      "User Account AccessToken AccessRequest(?:State)? ReviewLink Token Audit(?:Action|Entry|Filter) Health.* " +
         "RegistryFigures",
     ),
   ],

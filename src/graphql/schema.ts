@@ -22,6 +22,7 @@ import {
   SubmissionResolver,
 } from "./resolvers/crate-resolver.js";
 import { DoiResolver } from "./resolvers/doi-resolver.js";
+import { ReviewResolver } from "./resolvers/review-resolver.js";
 import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver.js";
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
 import { DanglingResolver, KIND_FIELDS, LinksResolver } from "./resolvers/kind-resolver.js";
@@ -76,6 +77,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     IdentityResolver,
     PublicationResolver,
     DoiResolver,
+    ReviewResolver,
     ComputationResolver,
     EvidenceResolver,
     LineageResolver,

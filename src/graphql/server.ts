@@ -36,9 +36,8 @@ import { clientAddress, requestIdOf } from "../config/client.js";
 import { notModified, preferred } from "../http/negotiation.js";
 import { NOT_STORED, SAFE_HEADERS, sendBytes, sendEarly } from "../http/reply.js";
 import { KINDS } from "../model/kinds.js";
-import type { Caller } from "../services/access/rules.js";
-import type { Authenticator } from "../services/accounts/tokens.js";
-import { seenBy } from "../services/access/seen.js";
+import type { Authenticator, Identity } from "../services/accounts/tokens.js";
+import { readBy, seenBy } from "../services/access/seen.js";
 import type { Deps } from "../services/deps.js";
 import { totalsByKind } from "../services/records/list.js";
 import { Documents, type Price } from "./documents.js";
@@ -64,7 +63,7 @@ export interface GraphqlInterface {
   router: Router;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** The context of an operation that a page asks for. */
-  context(req: IncomingMessage, caller: Caller | null): Context;
+  context(req: IncomingMessage, reader: Identity): Context;
   /**
    * Executes a document of the web pages in this process: the same schema and resolvers, without
    * the limits on the documents of clients.
@@ -72,7 +71,7 @@ export interface GraphqlInterface {
    */
   execute(
     req: IncomingMessage,
-    caller: Caller | null,
+    reader: Identity,
     document: DocumentNode,
     variables: object,
   ): Promise<unknown>;
@@ -95,11 +94,14 @@ export async function openGraphql(
     request,
     isAbandoned,
   ) => {
-    const callerNow = () => authenticator.caller({ ...credentials, address });
-    return contextOf(deps, await callerNow(), address, request, false, isAbandoned, callerNow);
+    const sent = { ...credentials, address: () => address };
+    const callerNow = () => authenticator.caller(sent);
+    const { caller, review } = await authenticator.identify(sent);
+    const read = readBy(deps, review);
+    return contextOf(read, caller, address, request, false, isAbandoned, callerNow);
   };
-  const context = (req: IncomingMessage, caller: Caller | null): Context =>
-    contextOf(deps, caller, addressOf(req), requestIdOf(req));
+  const context = (req: IncomingMessage, { caller, review }: Identity): Context =>
+    contextOf(readBy(deps, review), caller, addressOf(req), requestIdOf(req));
   const apollo = await openApollo(schema, documents, deps);
   const streaming: Streaming = {
     schema,
@@ -188,8 +190,8 @@ export async function openGraphql(
   return {
     router,
     context,
-    async execute(req, caller, document, variables) {
-      const contextValue = context(req, caller);
+    async execute(req, reader, document, variables) {
+      const contextValue = context(req, reader);
       const variableValues = variables as Record<string, unknown>;
       const { data, errors } = await execute({ schema, document, variableValues, contextValue });
       // A page shows what it can of a record with a value of megabytes.

@@ -11,6 +11,8 @@ import {
   type Session,
   verifySession,
 } from "../services/accounts/sessions.js";
+import { clientAddress } from "../config/client.js";
+import { isReviewSecret } from "../services/accounts/review-secrets.js";
 import type { SentCredentials } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 
@@ -23,17 +25,40 @@ const isSecure = ({ baseUrl }: Base): boolean => baseUrl().startsWith("https:");
 const SECRET = /^[\w-]{43}$/;
 
 type Base = Pick<Deps, "baseUrl">;
+type Settings = Pick<Deps, "baseUrl" | "config">;
 
 /** The secret in the session cookie, whether it is still valid or not. */
-export function secretIn({ headers: { cookie } }: IncomingMessage, base: Base): string | undefined {
+export const secretIn = (req: IncomingMessage, base: Base): string | undefined =>
+  cookieIn(req, nameOf(isSecure(base)), (value) => SECRET.test(value));
+
+function cookieIn(
+  { headers: { cookie } }: IncomingMessage,
+  called: string,
+  isIt: (value: string) => boolean,
+): string | undefined {
   if (cookie === undefined) return undefined;
-  const name = `${nameOf(isSecure(base))}=`;
+  const name = `${called}=`;
   for (const part of cookie.split(";")) {
     const pair = part.trim();
-    if (pair.startsWith(name) && SECRET.test(pair.slice(name.length)))
-      return pair.slice(name.length);
+    if (pair.startsWith(name) && isIt(pair.slice(name.length))) return pair.slice(name.length);
   }
   return undefined;
+}
+
+const reviewName = (base: Base): string => `${nameOf(isSecure(base))}-review`;
+
+/** The secret of a reviewer's link in its cookie, whether it is still valid or not. */
+export const reviewIn = (req: IncomingMessage, base: Base): string | undefined =>
+  cookieIn(req, reviewName(base), isReviewSecret);
+
+/** @param until when the link expires; null forgets it */
+export function reviewCookie(base: Base, secret: string, until: number | null): string {
+  const seconds = until === null ? 0 : Math.max(0, Math.floor((until - Date.now()) / 1000));
+  // Lax: the browser comes from another site, for example that of a journal.
+  return (
+    `${reviewName(base)}=${secret}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax` +
+    (isSecure(base) ? "; Secure" : "")
+  );
 }
 
 /**
@@ -56,7 +81,7 @@ const SAFE: ReadonlySet<string | undefined> = new Set(["GET", "HEAD", "OPTIONS"]
  */
 export function credentialsOf(
   req: IncomingMessage,
-  base: Base,
+  base: Settings,
   more: { readonly csrf?: string | undefined; readonly address?: string } = {},
 ): SentCredentials {
   const csrf = more.csrf ?? req.headers["x-csrf-token"];
@@ -65,8 +90,9 @@ export function credentialsOf(
     session: secretIn(req, base),
     isFromOwnPage: isFromOwnPage(req, base),
     csrf: typeof csrf === "string" ? csrf : undefined,
+    review: reviewIn(req, base),
+    address: () => more.address ?? clientAddress(base.config.TRUSTED_PROXIES)(req),
     needs: SAFE.has(req.method) ? "nothing" : "csrf",
-    ...(more.address === undefined ? {} : { address: more.address }),
   };
 }
 
@@ -77,7 +103,7 @@ export function credentialsOf(
  */
 export function socketCredentials(
   req: IncomingMessage,
-  base: Base,
+  base: Settings,
   authorization: string | undefined,
 ): SentCredentials {
   const sent = credentialsOf(req, base);
@@ -114,6 +140,9 @@ export async function beginSession(
 ): Promise<Session> {
   const before = secretIn(req, deps);
   if (before !== undefined) await removeSession(deps, before);
+  // Who signs in goes on as that account.
+  if (reviewIn(req, deps) !== undefined)
+    res.appendHeader("Set-Cookie", reviewCookie(deps, "", null));
   const { secret, session } = await createSession(deps, caller);
   setCookie(deps, res, secret, deps.config.SESSION_LIFETIME);
   return session;

@@ -13,8 +13,9 @@ import { credentialsOf } from "../http/browsers.js";
 import { clientAddress, ownsAddress, requestIdOf } from "../config/client.js";
 import type { EventStreams } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
+import { readBy } from "../services/access/seen.js";
 import { assertScope, neededScope } from "../services/access/scopes.js";
-import type { Authenticator } from "../services/accounts/tokens.js";
+import type { Authenticator, Identity } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { namingParameters } from "../services/records/select.js";
 import { asksForPage } from "../web/frame.js";
@@ -57,6 +58,7 @@ import {
 } from "./request.js";
 import { ArkRouter, rewritten } from "./router.js";
 import { computationOperations, LINEAGE_PATHS, lineageOperations } from "./runs.js";
+import { reviewOperations } from "./review-links.js";
 import { scoreOperations } from "./scores.js";
 import { searchOperations, selectionOperations } from "./search.js";
 import { serviceOperations } from "./service.js";
@@ -93,6 +95,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...publicationOperations,
     ...accessRequestOperations,
     ...doiOperations,
+    ...reviewOperations,
     ...evidenceOperations,
     ...lineageOperations,
     ...sparqlOperations,
@@ -164,9 +167,9 @@ export async function restApi(
       Object.assign(res.locals, { operation: operationId, route });
       if (bodies) checkBodyHeaders(req, bodies, deps.config);
       const address = addressOf(req);
-      const caller = GIVES_TOKEN.has(operationId)
-        ? null
-        : await authenticator.caller(credentialsOf(req, deps, { address }));
+      const { caller, review }: Identity = GIVES_TOKEN.has(operationId)
+        ? { caller: null }
+        : await authenticator.identify(credentialsOf(req, deps, { address }));
       assertScope(caller, operationId);
       const params = request.params as PathParameters;
       checkPath(params);
@@ -175,7 +178,8 @@ export async function restApi(
         return site.page(req, res, async (shown) => operationPage(shown, page));
       const query = READS_QUERY.has(operationId) ? {} : readQuery(target.query, deps.config);
       if (parameters) assertKnown(parameters, query);
-      const context = contextOf(deps, caller, address, requestIdOf(req), isOwn(req, address));
+      const read = readBy(deps, review);
+      const context = contextOf(read, caller, address, requestIdOf(req), isOwn(req, address));
       const { path, inflection } = target;
       await namingParameters(query, () =>
         handler({ req, res, path, operationId, params, query, context, inflection, site }),

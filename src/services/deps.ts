@@ -10,6 +10,7 @@ import type { ObjectsLocation } from "../storage/objects/location.js";
 import type { ObjectStore } from "../storage/objects/port.js";
 import type { RecordStore } from "../storage/records/port.js";
 import type { SharedMemory } from "../storage/shared/port.js";
+import type { Review } from "./access/review.js";
 import type { CpuPool } from "./cpu-pool.js";
 import type { DocumentThread } from "./documents/run-documents.js";
 import type { ConcurrencyLimit } from "./limits.js";
@@ -65,6 +66,8 @@ export interface Deps {
   readonly baseUrl: () => string;
   /** Issuer and audience of tokens. */
   readonly installation: string;
+  /** The reviewer's link by which a request reads; absent for all others. */
+  readonly review?: Review | undefined;
   /** Key that signs tokens. */
   readonly jwtSecret: string;
 }

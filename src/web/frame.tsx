@@ -15,17 +15,21 @@ import {
   sendJson,
 } from "../http/reply.js";
 import { type Log, reportDamage } from "../log.js";
+import type { Review } from "../services/access/review.js";
 import { oneLine } from "../model/texts.js";
 import { assetUrl } from "./assets.js";
 import { Facts } from "./components.js";
 import { RecordLink } from "./record-components.js";
-import { shortened } from "./words.js";
+import { recordPath } from "./paths.js";
+import { dateText, shortened } from "./words.js";
 import type { Page, Viewer } from "./page.js";
 
 interface FrameProps {
   page: Page;
   viewer: Viewer | null;
   csrf: string | null;
+  /** The reviewer's link by which the page is read. */
+  review?: Review | undefined;
   base: string;
   /** Path and query of the page: what signing in returns to. */
   here: string;
@@ -40,7 +44,7 @@ const EXPLORERS: readonly [string, string][] = [
 ];
 
 /** A whole page: head, navigation, body and footer. */
-export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
+export function Frame({ page, viewer, csrf, review, base, here, query }: FrameProps) {
   const { status = 200, title, description, section, layout = "text" } = page;
   const { scripts = [], styles = [] } = page;
   const name = title === "Arkgraph" ? title : `${title} · Arkgraph`;
@@ -51,6 +55,7 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>{name}</title>
+        {review && <meta name="robots" content="noindex, nofollow" />}
         {summary && <meta name="description" content={summary} />}
         <meta property="og:title" content={title} />
         <meta property="og:type" content="website" />
@@ -123,6 +128,7 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
             )}
           </nav>
         </header>
+        {review && <ReviewBanner review={review} />}
         <main id="content" tabIndex={-1}>
           {page.body}
         </main>
@@ -144,6 +150,23 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
         </footer>
       </body>
     </html>
+  );
+}
+
+/** By what link one reads, and how one stops. */
+function ReviewBanner({ review }: { review: Review }) {
+  const until = new Date(review.expiresAt).toISOString();
+  return (
+    <aside class="review" aria-label="Review link">
+      <p>
+        You read <a href={recordPath(review.record)}>a record under review</a> by a link that is
+        valid until {dateText(until)}. You change nothing with it.
+        {review.anonymous && " Names of people are hidden; the contents of files are as they are."}
+      </p>
+      <form method="post" action="/review/end">
+        <button class="link">Stop reading by this link</button>
+      </form>
+    </aside>
   );
 }
 
@@ -253,6 +276,7 @@ function Tab({ href, current, children }: { href: string; current: boolean; chil
 interface Known {
   viewer: Viewer | null;
   csrf: string | null;
+  review?: Review | undefined;
 }
 const viewers = new WeakMap<IncomingMessage, Known>();
 
@@ -302,7 +326,7 @@ export function errorPage(
   const target = req.url ?? "/";
   const path = decodedPath(target.split("?", 1)[0]!);
   const title = TITLES_BY_CODE[String(body["code"])] ?? TITLES[status] ?? "Refused";
-  const { viewer, csrf } = viewers.get(req) ?? { viewer: null, csrf: null };
+  const { viewer, csrf, review } = viewers.get(req) ?? { viewer: null, csrf: null };
   const content = (
     <>
       <h1>{title}</h1>
@@ -320,6 +344,7 @@ export function errorPage(
       here={target}
       viewer={viewer}
       csrf={csrf}
+      review={review}
     />,
   )}`;
 }

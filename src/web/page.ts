@@ -2,6 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import type { ComponentChildren } from "preact";
 import type { Ark } from "../identifiers/ark.js";
 import type { JsonObject } from "../model/field.js";
+import type { Review } from "../services/access/review.js";
 import type { Caller } from "../services/access/rules.js";
 import type { drawEvidence, DrawnEvidence } from "../services/evidence/picture/drawing.js";
 import type { LinkedIssuer } from "../services/administration/sign-in.js";
@@ -124,6 +125,16 @@ export interface PageRequest {
   readonly operations: readonly Operation[];
   /** Ends the session. */
   signOut(): Promise<void>;
+  /**
+   * Has the browser read by a reviewer's link: the answer sets a cookie.
+   * @returns the ARK of the record
+   * @throws ServiceError `NOT_FOUND`, `TOO_MANY_REQUESTS`
+   */
+  openReview(secret: string): Promise<string>;
+  /** The browser forgets the link. */
+  endReview(): void;
+  /** The link by which the page is read. */
+  readonly review: Review | undefined;
 }
 
 /** How pages sign their readers in at issuers. The redirects set cookies. */

@@ -9,6 +9,8 @@ import { formFields, readBytes } from "../http/body.js";
 import {
   beginSession,
   endSession,
+  reviewCookie,
+  reviewIn,
   startSession,
   transactionCookie,
   transactionIn,
@@ -16,7 +18,9 @@ import {
 import { notModified } from "../http/negotiation.js";
 import { PAGE_POLICY, SAFE_HEADERS, sendBytes } from "../http/reply.js";
 import { authenticated, type Caller } from "../services/access/rules.js";
-import { seenBy } from "../services/access/seen.js";
+import { readBy, seenBy } from "../services/access/seen.js";
+import { openReviewLink } from "../services/accounts/review-secrets.js";
+import type { Identity } from "../services/accounts/tokens.js";
 import { approveDevice } from "../services/accounts/device.js";
 import {
   beginSignIn,
@@ -65,6 +69,7 @@ import { crateRoutes } from "./pages/record/crate.js";
 import { filesRoutes, previewRoutes } from "./pages/record/files.js";
 import { historyRoutes, tombstonePage } from "./pages/record/history.js";
 import { referenceRoutes, relatedRoutes } from "./pages/record/related.js";
+import { reviewRoutes } from "./pages/record/review.js";
 import { shareRoutes } from "./pages/record/share.js";
 import { scoreRoutes } from "./pages/record/score.js";
 import { reserveRoutes } from "./pages/reserve.js";
@@ -96,6 +101,7 @@ const ROUTES: readonly Route[] = [
   ...reserveRoutes,
   ...shareRoutes,
   ...askRoutes,
+  ...reviewRoutes,
   ...editRoutes,
   ...uploadRoutes,
   ...evidenceRoutes,
@@ -111,10 +117,7 @@ export interface SiteAccess {
    * @param csrf the field of that name of a form that was sent; `unread` for a form with a file,
    * whose fields are read with it: nothing may be changed for that caller
    */
-  identify(
-    req: IncomingMessage,
-    csrf: string | undefined | typeof UNREAD,
-  ): Promise<{ caller: Caller | null; csrf: string | null }>;
+  identify(req: IncomingMessage, csrf: string | undefined | typeof UNREAD): Promise<Identity>;
   /** The account behind a user name and a password. @throws ServiceError `BAD_CREDENTIALS` */
   signIn(
     req: IncomingMessage,
@@ -133,7 +136,7 @@ export interface SiteAccess {
   sparql(
     req: IncomingMessage,
     res: ServerResponse,
-    caller: Caller | null,
+    reader: Identity,
     query: SparqlQuery,
   ): Promise<SparqlAnswer>;
   /** The operations of the REST API. */
@@ -141,7 +144,7 @@ export interface SiteAccess {
   /** Executes a document in this process. @throws ServiceError of the first field that failed */
   ask<Result, Variables extends object>(
     req: IncomingMessage,
-    caller: Caller | null,
+    reader: Identity,
     document: TypedDocumentString<Result, Variables>,
     variables: Variables,
   ): Promise<Result>;
@@ -246,12 +249,14 @@ export class Site {
 
   /** Who reads, and their questions. The frame shows who is signed in. */
   async #reader(req: IncomingMessage, sent: string | typeof UNREAD | undefined) {
-    const { caller, csrf } = await this.#access.identify(req, sent);
+    const reader = await this.#access.identify(req, sent);
+    const { caller, session, review } = reader;
+    const csrf = session?.csrf ?? null;
     const ask: PageRequest["ask"] = (document, variables) =>
-      this.#access.ask(req, caller, document, variables);
+      this.#access.ask(req, reader, document, variables);
     const viewer = caller && (await viewerOf(caller, ask));
-    rememberViewer(req, { viewer, csrf });
-    return { caller, csrf, viewer, ask };
+    rememberViewer(req, { viewer, csrf, review });
+    return { reader, caller, csrf, viewer, ask, review };
   }
 
   async #request(
@@ -262,7 +267,11 @@ export class Site {
   ): Promise<PageRequest> {
     const form = await formOf(req, this.#deps);
     const sent = isMultipart(req) ? UNREAD : (form.get("csrf") ?? undefined);
-    const { caller, csrf, viewer, ask } = await this.#reader(req, sent);
+    const { reader, caller, csrf, viewer, ask, review } = await this.#reader(req, sent);
+    const seen = seenBy(readBy(this.#deps, review), caller);
+    // The link has ended.
+    if (!review && req.method === "GET" && reviewIn(req, this.#deps) !== undefined)
+      res.appendHeader("Set-Cookie", reviewCookie(this.#deps, "", null));
     return {
       req,
       res,
@@ -273,6 +282,7 @@ export class Site {
       caller,
       viewer,
       csrf,
+      review,
       base: this.#deps.baseUrl(),
       issuers: this.#issuers(req, res, query, caller),
       hasPasswords: this.#deps.config.PASSWORD_SIGN_IN === "on",
@@ -284,14 +294,19 @@ export class Site {
         await startSession(this.#deps, req, res, account);
       },
       uploadCrate: (options) => this.#access.uploadCrate(req, options),
-      sparql: (asked) => this.#access.sparql(req, res, caller, asked),
-      drawEvidence: (asked, look) =>
-        drawEvidence(seenBy(this.#deps, caller), asked, { form: "page", base: "", ...look }),
-      drawNearby: (ark, groupLink) =>
-        drawNearby(seenBy(this.#deps, caller), ark, { form: "page", base: "", groupLink }),
-      readTable: (ark, question) => tableOf(seenBy(this.#deps, caller), ark, caller, question),
+      sparql: (asked) => this.#access.sparql(req, res, reader, asked),
+      drawEvidence: (asked, look) => drawEvidence(seen, asked, { form: "page", base: "", ...look }),
+      drawNearby: (ark, groupLink) => drawNearby(seen, ark, { form: "page", base: "", groupLink }),
+      readTable: (ark, question) => tableOf(seen, ark, caller, question),
       operations: this.#access.operations,
       signOut: () => endSession(this.#deps, req, res),
+      openReview: async (secret) => {
+        await this.#access.attempts(req, "review links");
+        const opened = await openReviewLink(this.#deps, secret);
+        res.appendHeader("Set-Cookie", reviewCookie(this.#deps, secret, opened.expiresAt));
+        return opened.record;
+      },
+      endReview: () => void res.appendHeader("Set-Cookie", reviewCookie(this.#deps, "", null)),
     };
   }
 
@@ -370,13 +385,15 @@ const PRIVATE = { "Cache-Control": "no-cache, private", Vary: "Accept, Authoriza
 
 /** A page as HTML, in the frame. */
 export function htmlOf(
-  request: Pick<PageRequest, "req" | "viewer" | "csrf" | "base"> & { query?: URLSearchParams },
+  request: Pick<PageRequest, "req" | "viewer" | "csrf" | "base" | "review"> & {
+    query?: URLSearchParams;
+  },
   page: Page,
 ): string {
-  const { req, viewer, csrf, base, query } = request;
+  const { req, viewer, csrf, review, base, query } = request;
   const here = req.url ?? "/";
   const words = query?.get("q") ?? undefined;
-  return `<!doctype html>${render(<Frame {...{ page, viewer, csrf, base, here, query: words }} />)}`;
+  return `<!doctype html>${render(<Frame {...{ page, viewer, csrf, review, base, here, query: words }} />)}`;
 }
 
 async function viewerOf(caller: Caller, ask: PageRequest["ask"]): Promise<Viewer | null> {

@@ -5,7 +5,10 @@ import { startServer, type Person, type TestServer } from "../support/server.js"
 import { Archive } from "../../src/services/crates/zip/archive.js";
 
 export const ACTORS = ["admin", "owner", "member", "other", "anonymous"] as const;
-export type Actor = (typeof ACTORS)[number];
+/** Who has a link to the private crate; the second one without names of people. */
+export const REVIEWERS = ["reviewer", "anonymousReviewer"] as const;
+type Reviewer = (typeof REVIEWERS)[number];
+export type Actor = (typeof ACTORS)[number] | Reviewer;
 
 /** What some may read and others never see, in whatever answer. */
 export interface Secret {
@@ -16,7 +19,7 @@ export interface Secret {
 /** A registry with a record in every state, and what of them is secret. */
 export interface World {
   server: TestServer;
-  people: Record<Exclude<Actor, "anonymous">, Person>;
+  people: Record<Exclude<Actor, "anonymous" | Reviewer>, Person>;
   token(actor: Actor): string | undefined;
   /** Headers by which the actor shows who they are: a token's, or those of a browser's session. */
   credentials(actor: Actor): Record<string, string>;
@@ -47,6 +50,58 @@ export type State = (typeof STATES)[number];
 
 const file = (id: string): Entity => ({ "@id": id, "@type": "File", name: id });
 
+/** Names of people wherever a crate may state them. */
+function peopleOfCrate(name: string, email: string, orcid: string, place: string) {
+  const person = `https://orcid.org/${orcid}`;
+  const named = { "@id": person };
+  const local = { "@id": `#${name}` };
+  return {
+    root: {
+      author: [named, local],
+      creator: `${name}, A.`,
+      contributor: [{ "@type": "Person", name, email }],
+      maintainer: local,
+      editor: name,
+      publisher: { "@id": `https://${place}.example` },
+      funder: { "@type": "Organization", name: place },
+      contactPoint: { "@type": "ContactPoint", email, name },
+      creditText: `${name}: A crate`,
+      copyrightHolder: named,
+      copyrightNotice: `© ${name}`,
+      acknowledgement: `${name} thanks ${place}`,
+      affiliation: place,
+      mentions: [local, named],
+      citation: `${name} (2026)`,
+      associatedPublication: `${name} et al.`,
+      principalInvestigator: name,
+      contactEmail: email,
+      description: `Ask ${email}, or ${person}, or ${orcid}. In all, a crate for tests.`,
+    },
+    entities: [
+      { "@id": person, "@type": "Person", name, email, affiliation: { "@id": `#${place}` } },
+      { "@id": `#${name}`, "@type": ["Person"], name, givenName: name },
+      { "@id": `#${place}`, "@type": "Organization", name: place },
+      {
+        "@id": "#run",
+        "@type": "CreateAction",
+        name: "Run",
+        description: "A run for tests",
+        agent: named,
+        author: name,
+        "prov:wasAssociatedWith": local,
+        instrument: { "@id": "#tool" },
+      },
+      {
+        "@id": "#tool",
+        "@type": "SoftwareApplication",
+        name: `Tool, see ${email}`,
+        author: local,
+        version: "1",
+      },
+    ] satisfies Entity[],
+  };
+}
+
 /** @param by how actors show who they are */
 export async function makeWorld(by: "token" | "session"): Promise<World> {
   const server = await startServer();
@@ -57,14 +112,16 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
     await server.person("eve"),
   ];
   const people = { admin, owner, member, other };
-  const token = (actor: Actor) => (actor === "anonymous" ? undefined : people[actor].token);
+  const links = new Map<Actor, string>();
+  const token = (actor: Actor) =>
+    actor in people ? people[actor as keyof typeof people].token : links.get(actor);
   const browsers = new Map<Actor, Browser>();
   if (by === "session")
     for (const actor of ["admin", "owner", "member", "other"] as const)
       browsers.set(actor, await Browser.signIn(server.url, people[actor]));
   const credentials = (actor: Actor): Record<string, string> => {
     if (actor === "anonymous") return {};
-    return browsers.get(actor)?.headers ?? { Authorization: `Bearer ${people[actor].token}` };
+    return browsers.get(actor)?.headers ?? { Authorization: `Bearer ${token(actor)}` };
   };
   const ok = async (
     work: Promise<{ status: number; text: string; body: unknown }>,
@@ -97,7 +154,12 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
     return ark;
   };
   let count = 0;
-  const upload = async (files: Members, status?: string, query = "") => {
+  const upload = async (
+    files: Members,
+    status?: string,
+    query = "",
+    described: { root: Entity; entities: Entity[] } = { root: {}, entities: [] },
+  ) => {
     const entities = Object.keys(files)
       .filter((name) => name !== "loose.txt")
       .map(file);
@@ -109,7 +171,10 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
         [
           new Uint8Array(
             await zip({
-              "ro-crate-metadata.json": metadata(entities, { "@id": root }),
+              "ro-crate-metadata.json": metadata([...entities, ...described.entities], {
+                "@id": root,
+                ...described.root,
+              }),
               ...files,
             }),
           ),
@@ -184,8 +249,13 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
     privateKeyword: secret("zirconiumkeyword-53", insiders),
     privateBytes: secret("bytes-of-private-54", insiders),
     privateRun: secret("Zirconiumrun-55", insiders),
-    privateMember: secret("zirconiummember-56", ["admin", "owner"]),
-    privateMemberBytes: secret("bytes-of-private-member-57", ["admin", "owner"]),
+    privateMember: secret("zirconiummember-56", ["admin", "owner", ...REVIEWERS]),
+    privateMemberBytes: secret("bytes-of-private-member-57", ["admin", "owner", ...REVIEWERS]),
+    // Who made the private crate.
+    authorName: secret("Quillfeather", ["admin", "owner", "reviewer"]),
+    authorEmail: secret("q.feather@planted.example", ["admin", "owner", "reviewer"]),
+    authorOrcid: secret("0000-0002-1825-0097", ["admin", "owner", "reviewer"]),
+    authorPlace: secret("Brontewood", ["admin", "owner", "reviewer"]),
   };
   const s = (name: string) => secrets[name]!.text;
   const contentDeleted = await register(s("deletedContent"), "PUBLISHED");
@@ -233,7 +303,15 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
     { [`${s("privateMember")}.txt`]: s("privateMemberBytes") },
     undefined,
     "?visibility=private",
+    peopleOfCrate(s("authorName"), s("authorEmail"), s("authorOrcid"), s("authorPlace")),
   );
+  for (const [actor, anonymous] of [
+    ["reviewer", false],
+    ["anonymousReviewer", true],
+  ] as const) {
+    const made = await ask("POST", `/review-links/${hiddenCrate.root}`, { anonymous });
+    links.set(actor, new URL(made["address"] as string).pathname.replace("/review/", ""));
+  }
   const shut = await upload({ "open.txt": "open", "secret.txt": s("memberBytes") }, "PUBLISHED");
   await publish(`${shut.root}/secret.txt`, "EMBARGOED");
   const cut = await upload({ "open.txt": "open", "gone.txt": s("memberDeleted") }, "PUBLISHED");
@@ -259,6 +337,7 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
     group,
     private: hidden,
     privateCrate: hiddenCrate.root,
+    privateMember: `${hiddenCrate.root}/${s("privateMember")}.txt`,
     nothing: "ark:99999/nothing-here",
   };
   const { submission } = shut;

@@ -40,6 +40,9 @@ const STORY = [
   "token create",
   "token list",
   "token revoke",
+  "review-link create",
+  "review-link list",
+  "review-link revoke",
   "download",
   "schema create-tabular",
   "schema add-property string",
@@ -129,6 +132,11 @@ const adapted = (line: string): string =>
   line
     .replace("PORT=8080", "PORT=0")
     .replaceAll("http://localhost:7878", endpoint.origin)
+    .replace("2027-01-31", new Date(Date.now() + 86_400_000).toISOString())
+    .replace(
+      /(review-link revoke \S+) \S+/,
+      "$1 $(arkgraph review-link list ark:99999/rocrate-cells | cut -f 1)",
+    )
     .replace(/(token revoke) \S+/, "$1 $(arkgraph token list | grep pipeline | cut -f 1)");
 
 describe("the manual", () => {

@@ -3,6 +3,7 @@ import type { RecordStore } from "../../src/storage/records/port.js";
 import { accessRequestsConform } from "./records/access-requests.js";
 import { accountsConform } from "./records/accounts.js";
 import { auditConforms } from "./records/audit.js";
+import { reviewLinksConform } from "./records/review-links.js";
 import { changesConform } from "./records/changes.js";
 import { commitsConform } from "./records/commits.js";
 import { crateUsesConform } from "./records/crate-uses.js";
@@ -55,6 +56,7 @@ export function recordStoreConformance(name: string, open: () => Promise<Opened>
       accountsConform,
       accessRequestsConform,
       auditConforms,
+      reviewLinksConform,
       submissionsConform,
       objectsConform,
       crateUsesConform,

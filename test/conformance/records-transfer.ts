@@ -113,6 +113,12 @@ export async function fill(place: Place): Promise<void> {
     subject: null,
     detail: { way: "password" },
   });
+  const link = { hash: "d".repeat(64), id: "link", record: A, createdBy: OWNER, anonymous: true };
+  await store.storeReviewLink(
+    { ...link, createdAt: 1_700_000_000_004, expiresAt: 1_800_000_000_000, uses: 0, usedAt: null },
+    9,
+  );
+  await store.useReviewLink(link.hash, 1_700_000_000_005);
   // Links to what comes later, in another spelling; a shared key; names and words of every kind.
   await write(
     store,
@@ -361,6 +367,7 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
           credential: await store.credential("c".repeat(64)),
           identities: await store.identitiesOf(OWNER),
           audit: await store.auditEntries({ filter: {}, limit: 99 }),
+          links: await store.reviewLinksOf(A),
           setting: await store.setting("admin-token"),
           submissions: await store.submissionsOf(null, { limit: 9 }),
           unfinished: await store.unfinished(),

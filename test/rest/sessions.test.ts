@@ -208,6 +208,8 @@ describe("a request that changes something", () => {
       session: page.cookie.split("=")[1],
       isFromOwnPage: true,
       needs: "csrf",
+      review: undefined,
+      address: () => "",
     } as const;
     expect(await authenticator.caller({ ...sent, csrf: page.csrf })).toEqual(ada.caller);
     await expect(authenticator.caller({ ...sent, csrf: undefined })).rejects.toMatchObject({

@@ -26,6 +26,7 @@ export function addRegistryCommands(program: ToolCommand): void {
   addCrates(program);
   addRecords(program);
   addOwnRecords(program);
+  addReviewLinks(program);
 }
 
 function addAccount(program: ToolCommand): void {
@@ -330,6 +331,46 @@ function addOwnRecords(program: ToolCommand): void {
     .option("--no-browser", "only print the address")
     .example("arkgraph open ark:99999/dataset-cells")
     .action(async (ark, options) => (await import("./manage.js")).openCommand(ark, options));
+}
+
+function addReviewLinks(program: ToolCommand): void {
+  const link = program
+    .command("review-link")
+    .description("show a record to reviewers who have no account");
+  link
+    .command("create")
+    .description("make a secret address that shows a record, and print it, once")
+    .argument("<ark>", ARK)
+    .addOption(serverOption())
+    .option("--until <date>", "its end; default: in 90 days")
+    .option("--anonymous", "of a private record: hide who made it")
+    .example("arkgraph review-link create ark:99999/rocrate-cells --until 2027-01-31")
+    .action(async (ark, options) =>
+      (await import("./review-links.js")).createLinkCommand(ark, options),
+    );
+  link
+    .command("list")
+    .description(
+      "list the review links of a record: id, with names or anonymous, uses, last use, end",
+    )
+    .argument("<ark>", ARK)
+    .addOption(serverOption())
+    .example("arkgraph review-link list ark:99999/rocrate-cells")
+    .action(async (ark, options) =>
+      (await import("./review-links.js")).listLinksCommand(ark, options),
+    );
+  link
+    .command("revoke")
+    .description("end a review link at once")
+    .argument("<ark>", ARK)
+    .argument("<id>", "its id, as the list shows it")
+    .addOption(serverOption())
+    .example(
+      "arkgraph review-link revoke ark:99999/rocrate-cells 7b1c2f0e-6b7a-4d57-9a44-3c1f8f3f9b1e",
+    )
+    .action(async (ark, id, options) =>
+      (await import("./review-links.js")).revokeLinkCommand(ark, id, options),
+    );
 }
 
 /** `completion`: needs the whole program, whose commands it completes. */

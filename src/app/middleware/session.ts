@@ -1,7 +1,8 @@
-/** Requests with the cookie of a browser's session. */
-import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+/** Requests with the cookie of a browser's session, or with a reviewer's link. */
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { RequestHandler } from "express";
-import { secretIn } from "../../http/browsers.js";
+import { reviewIn, secretIn } from "../../http/browsers.js";
+import { REVIEW_PREFIX } from "../../services/accounts/review-secrets.js";
 import type { Deps } from "../../services/deps.js";
 
 /**
@@ -11,15 +12,29 @@ import type { Deps } from "../../services/deps.js";
 export const sessions =
   (base: Pick<Deps, "baseUrl">): RequestHandler =>
   (req, res, next) => {
-    if (secretIn(req, base) !== undefined) keepPrivate(res);
+    if (isReviewed(req, base)) keepPrivate(res, REVIEWED);
+    else if (secretIn(req, base) !== undefined) keepPrivate(res);
     next();
   };
+
+/** Whether the request has the secret of a link: as its token, in its cookie, or in its address. */
+const isReviewed = (req: IncomingMessage, base: Pick<Deps, "baseUrl">): boolean =>
+  reviewIn(req, base) !== undefined ||
+  req.headers.authorization?.includes(REVIEW_PREFIX) === true ||
+  req.url?.startsWith("/review/") === true;
+
+/** What a link shows is in no cache and no index, and other sites do not learn where it was. */
+const REVIEWED = {
+  "Cache-Control": "private, no-store",
+  "X-Robots-Tag": "noindex, nofollow",
+  "Referrer-Policy": "no-referrer",
+} as const;
 
 /**
  * Answers to a request with the session cookie are for that browser alone: no shared cache stores
  * them, and the browser's own cache does not use them after a sign-out.
  */
-function keepPrivate(res: ServerResponse): void {
+function keepPrivate(res: ServerResponse, more: OutgoingHttpHeaders = {}): void {
   const writeHead = res.writeHead.bind(res) as (...sent: unknown[]) => ServerResponse;
   res.writeHead = (status: number, first?: unknown, second?: unknown) => {
     const given: OutgoingHttpHeaders = isHeaders(first)
@@ -33,10 +48,12 @@ function keepPrivate(res: ServerResponse): void {
       if (key !== undefined) delete given[key];
       return Array.isArray(value) ? value.join(", ") : String(value ?? "");
     };
+    for (const name of Object.keys(more)) read(name.toLowerCase());
     const headers = {
       ...given,
       Vary: withCookie(read("vary")),
       "Cache-Control": privately(read("cache-control")),
+      ...more,
     };
     return typeof first === "string"
       ? writeHead(status, first, headers)

@@ -50,7 +50,8 @@ class AccessRequestType {
   @Field(() => ID, { description: "Decides it." }) id!: string;
   @Field(() => RecordNode, { description: "Whose content is requested." })
   record!: () => Promise<RecordNode>;
-  @Field(() => RecordNode, { description: "The user who asks." }) requester!: () => Promise<RecordNode>;
+  @Field(() => RecordNode, { description: "The user who asks." })
+  requester!: () => Promise<RecordNode>;
   @Field({ description: "Why; plain text." }) reason!: string;
   @Field(() => StateEnum as object, { description: "What was decided." }) state!: AccessState;
   @Field(() => DateTime, { description: "When it was made." }) askedAt!: Date;

@@ -5,6 +5,7 @@ import { instantOf } from "../../model/dates.js";
 import { COLLECTIVES } from "../../model/kinds.js";
 import type { Holder, RecordStore, StoredRecord } from "../../storage/records/port.js";
 import { getOrInsert } from "../../get-or-insert.js";
+import { isAnonymous, isReviewed } from "./review.js";
 import type { Scoped } from "./scopes.js";
 
 /** The store in which owners are looked up: groups, organizations and projects are never private. */
@@ -176,6 +177,7 @@ async function mayReadUngranted(
 ): Promise<boolean> {
   if (record.publicationStatus === "PUBLISHED" || (await mayChange(records, caller, record)))
     return true;
+  if (await isReviewed(records, record)) return true;
   const embargoOver =
     !record.private &&
     record.publicationStatus === "EMBARGOED" &&
@@ -244,6 +246,12 @@ export async function assertMayReadArchive(
   now = Date.now(),
 ): Promise<void> {
   await assertMayReadContent(records, caller, crate, now);
+  if (isAnonymous(records))
+    throw new ServiceError(
+      "FORBIDDEN",
+      `The archive of ${crate.ark} as it was uploaded names its authors, which this link hides. ` +
+        `GET ${withoutHidden(crate.ark)} returns the crate without names.`,
+    );
   if (caller?.admin) return;
   const isGranted = (await grantedOf(records, caller, [crate.ark], now)).has(crate.ark);
   for await (const member of closedMembers(records, crate.ark)) {

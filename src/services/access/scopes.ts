@@ -54,7 +54,8 @@ const TABLE: Readonly<Record<Scope, string>> = {
     instrument instruments mlModel mlModels node nodes organization organizations
     project projects record records recordChanges recordStatistics revision revisions
     roCrate roCrates sample samples schema schemas search software softwares user userByEmail users
-    list_access_tokens accessTokens list_access_requests accessRequests`,
+    list_access_tokens accessTokens list_access_requests accessRequests
+    list_review_links reviewLinks`,
   // An access token makes no other credentials, whatever its scopes: the services refuse it.
   write: `
     create_access_token createAccessToken revoke_access_token revokeAccessToken
@@ -71,6 +72,7 @@ const TABLE: Readonly<Record<Scope, string>> = {
     build_evidence buildEvidenceGraph rescore rescoreCrate
     execute_computation executeComputation record_lineage recordLineage`,
   publish: `
+    create_review_link createReviewLink revoke_review_link revokeReviewLink
     publish publish_records publishRecord publishRecords reserve_doi reserveDoi`,
   admin: `
     admin_accounts admin_set_account admin_password_reset admin_figures admin_audit

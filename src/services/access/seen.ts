@@ -1,7 +1,10 @@
 /** The registry as one caller sees it: private records that it may not change are not there. */
 import { arkKey } from "../../identifiers/ark.js";
+import { viewerKey } from "../../storage/records/visibility.js";
 import type { Found, RecordStore, StoredRecord, Viewer } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
+import { AnonymousReads } from "./anonymous-store.js";
+import { noteReview, type Review } from "./review.js";
 import { type Caller, mayChange } from "./rules.js";
 
 interface Scope {
@@ -30,6 +33,10 @@ const viewerOf = (caller: Reader | null): Viewer | undefined =>
 /** A store with other reads; whatever else it can do is that of the first. */
 const over = (store: RecordStore, reads: Partial<RecordStore>): RecordStore =>
   Object.assign(Object.create(store) as RecordStore, reads);
+
+/** The registry, read by a link from here on. */
+export const readBy = <D extends object>(deps: D, review: Review | undefined): D =>
+  review ? { ...deps, review } : deps;
 
 /** The same store; its reads are those of a viewer. Writes, and checks within them, are not. */
 function storeSeenBy(whole: RecordStore, viewer: Viewer): RecordStore {
@@ -86,6 +93,13 @@ function withinBound(seen: RecordStore, whole: RecordStore, caller: Reader): Rec
   });
 }
 
+/** What is cached for all viewers has names: a store without them is its own whole. */
+function withoutNames(shown: RecordStore): RecordStore {
+  const records = over(shown, new AnonymousReads(shown).reads());
+  scopes.set(records, { whole: records, viewer: scopes.get(shown)!.viewer });
+  return records;
+}
+
 /** The store itself: for what is cached for all viewers, and for checks of what is stored. */
 export const wholeStoreOf = <R extends object>(records: R): R =>
   (scopes.get(records)?.whole as R | undefined) ?? records;
@@ -96,12 +110,13 @@ export const wholeStoreOf = <R extends object>(records: R): R =>
  */
 export async function privateViewerOf(records: Pick<RecordStore, "count">): Promise<string> {
   const scope = scopes.get(records);
+  if (scope?.viewer.link !== undefined) return viewerKey(scope.viewer) ?? "";
   if (scope?.viewer.user === null) return "";
   const [seen, open] = await Promise.all([records.count({}), records.count({ viewer: NOBODY })]);
   return seen > open ? (scope?.viewer.user ?? "everything") : "";
 }
 
-type Seeing = Pick<Deps, "records">;
+type Seeing = Pick<Deps, "records" | "review">;
 const ofNobody = new WeakMap<object, Seeing>();
 
 /**
@@ -109,6 +124,13 @@ const ofNobody = new WeakMap<object, Seeing>();
  * no read of one can return a private record of others.
  */
 export function seenBy<D extends Seeing>(deps: D, caller: Reader | null): D {
+  if (deps.review) {
+    const { review, records: whole } = deps;
+    const shown = storeSeenBy(whole, { user: null, link: review.hash });
+    const records = review.anonymous ? withoutNames(shown) : shown;
+    noteReview(records, { review, whole });
+    return { ...deps, records };
+  }
   const viewer = viewerOf(caller);
   if (viewer === undefined) return deps;
   if (caller?.boundTo !== undefined) {
@@ -130,6 +152,7 @@ export function seenWith<D extends Seeing>(
   deps: D,
   { private: isPrivate, owner }: Pick<StoredRecord, "private" | "owner">,
 ): D {
-  const whole = { ...deps, records: wholeStoreOf(deps.records) };
+  if (deps.review?.anonymous) return deps;
+  const whole = { ...deps, records: wholeStoreOf(deps.records), review: undefined };
   return seenBy(whole, isPrivate && owner !== null ? { user: owner, admin: false } : null);
 }

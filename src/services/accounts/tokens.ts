@@ -6,9 +6,11 @@ import type { Account, RecordStore } from "../../storage/records/port.js";
 import type { SharedMemory } from "../../storage/shared/port.js";
 import { recordTokenUse } from "../access/audit.js";
 import type { Caller } from "../access/rules.js";
+import type { Review } from "../access/review.js";
 import { SCOPES, scopesIn } from "../access/scopes.js";
 import type { Deps } from "../deps.js";
 import { ACCESS_TOKEN_PREFIX, liveCredential, noteUse } from "./credentials.js";
+import { countUse, liveReviewLink, noSuchLink, REVIEW_PREFIX } from "./review-secrets.js";
 import { assertCsrf, assertOwnPage, type Session, verifySession } from "./sessions.js";
 import { storedOnce } from "../stored-once.js";
 import { getOrInsert } from "../../get-or-insert.js";
@@ -88,14 +90,29 @@ export interface SentCredentials {
   /** A page of the registry itself made the request. */
   readonly isFromOwnPage: boolean;
   readonly csrf: string | undefined;
+  /** The secret of a reviewer's link in its cookie. */
+  readonly review: string | undefined;
+  /** Of the client, for limits and the audit log. */
+  readonly address: () => string;
   /**
    * What a session must show besides its cookie, which browsers send for any page: nothing to read,
    * that a page of the registry asks for a stream, and its CSRF token to change something.
    */
   readonly needs: "nothing" | "origin" | "csrf";
-  /** Of the client, for the audit log. */
-  readonly address?: string;
 }
+
+/** Who asks: an account, or by what link without one. */
+export interface Identity {
+  caller: Caller | null;
+  session?: Session;
+  review?: Review;
+}
+
+const tokenIn = (header: string): string | undefined => /^Bearer +([^ ]+) *$/i.exec(header)?.[1];
+
+/** A request that a page of the registry made, or that shows a page, without a CSRF token. */
+const isReading = ({ needs, csrf, isFromOwnPage }: SentCredentials): boolean =>
+  needs === "nothing" || (csrf === undefined && isFromOwnPage);
 
 /** Derives callers from what requests sent: the one place that decides, for every transport. */
 export class Authenticator {
@@ -116,13 +133,18 @@ export class Authenticator {
   }
 
   /** The caller with its session, where a session says who it is. @throws as {@link caller} */
-  async identify(
-    sent: SentCredentials,
-    now = Date.now(),
-  ): Promise<{ caller: Caller | null; session?: Session }> {
+  async identify(sent: SentCredentials, now = Date.now()): Promise<Identity> {
     const { authorization, session: secret } = sent;
-    if (authorization !== undefined && authorization !== "")
-      return { caller: await this.#bearer(authorization, sent.address, now) };
+    if (authorization !== undefined && authorization !== "") {
+      const review = await this.#sentReview(authorization, sent, now);
+      if (review) return { caller: null, review };
+      return { caller: await this.#bearer(authorization, sent.address(), now) };
+    }
+    // Forms of a session have its CSRF token, and are the account's.
+    if (sent.review !== undefined && isReading(sent)) {
+      const review = await this.#review(sent.review, sent, now);
+      if (review) return { caller: null, review };
+    }
     const session = secret === undefined ? undefined : await verifySession(this.#deps, secret, now);
     if (!session) return { caller: null };
     if (sent.needs !== "nothing") assertOwnPage(sent.isFromOwnPage);
@@ -130,8 +152,29 @@ export class Authenticator {
     return { caller: session.caller, session };
   }
 
-  async #bearer(header: string, address: string | undefined, now: number): Promise<Caller> {
-    const token = /^Bearer +([^ ]+) *$/i.exec(header)?.[1];
+  /** The link that a program sent as its token. @throws ServiceError `NOT_FOUND` */
+  async #sentReview(
+    header: string,
+    sent: SentCredentials,
+    now: number,
+  ): Promise<Review | undefined> {
+    const secret = tokenIn(header);
+    if (!secret?.startsWith(REVIEW_PREFIX)) return undefined;
+    const link = await this.#review(secret, sent, now);
+    if (!link) throw noSuchLink();
+    countUse(this.#deps, link, now);
+    return link;
+  }
+
+  /** Attempts to guess a secret are limited as those to sign in. @throws `TOO_MANY_REQUESTS` */
+  async #review(secret: string, sent: SentCredentials, now: number) {
+    const link = await liveReviewLink(this.#deps, secret, now);
+    if (!link) await rateLimit(this.#deps, "LOGIN_RATE").take(`${sent.address()} review links`);
+    return link;
+  }
+
+  async #bearer(header: string, address: string, now: number): Promise<Caller> {
+    const token = tokenIn(header);
     if (!token)
       throw new ServiceError(
         "NOT_AUTHENTICATED",
@@ -154,14 +197,14 @@ export class Authenticator {
   }
 
   /** The request does not wait for the entry, nor fail with it. */
-  #noteUse(use: Parameters<typeof recordTokenUse>[1], address = ""): void {
+  #noteUse(use: Parameters<typeof recordTokenUse>[1], address: string): void {
     const key = `${use.token} ${address}`;
     if (address === "" || this.#used.has(key)) return;
     this.#used.set(key, true);
     void recordTokenUse({ ...this.#deps, client: address }, use);
   }
 
-  async #accessToken(token: string, address: string | undefined, now: number): Promise<Caller> {
+  async #accessToken(token: string, address: string, now: number): Promise<Caller> {
     const found = await liveCredential(this.#deps, token, "token", now);
     if (!found) throw refused("has expired or was revoked");
     noteUse(this.#deps, found.credential, { now, every: NOTED_USE });

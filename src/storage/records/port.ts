@@ -11,6 +11,7 @@ import type { LeaseStore } from "./port/leases.js";
 import type { FoundLink } from "./port/links.js";
 import type { ObjectBookkeeping } from "./port/objects.js";
 import type { QuadsRewrite } from "./port/quads.js";
+import type { ReviewLinkStore } from "./port/review-links.js";
 import type {
   Found,
   Holder,
@@ -40,6 +41,7 @@ export type * from "./port/links.js";
 export type * from "./port/objects.js";
 export type * from "./port/quads.js";
 export type * from "./port/record.js";
+export type * from "./port/review-links.js";
 export type * from "./port/scores.js";
 export * from "./port/search.js";
 export * from "./port/selection.js";
@@ -72,6 +74,7 @@ export interface RecordStore
     LeaseStore,
     ScoreStore,
     VectorStore,
+    ReviewLinkStore,
     QuadsRewrite {
   /** By stored form first, then by key; tombstones included. */
   find(ark: Ark, viewer?: Viewer): Promise<Found | undefined>;

@@ -14,6 +14,7 @@ import type {
   FileReference,
   LogPosition,
   Page,
+  ReviewLink,
   StoredRecord,
 } from "./port.js";
 import { storedJson } from "./refusals.js";
@@ -446,6 +447,40 @@ export const credentialOf = ([
   expiresAt,
   scopes,
   boundTo,
+});
+
+export type ReviewLinkRow = [
+  hash: string,
+  id: string,
+  record: string,
+  createdBy: string,
+  createdAt: number,
+  expiresAt: number,
+  anonymous: number,
+  uses: number,
+  usedAt: number | null,
+];
+
+export const reviewLinkOf = ([
+  hash,
+  id,
+  record,
+  createdBy,
+  createdAt,
+  expiresAt,
+  anonymous,
+  uses,
+  usedAt,
+]: ReviewLinkRow): ReviewLink => ({
+  hash,
+  id,
+  record,
+  createdBy,
+  createdAt,
+  expiresAt,
+  anonymous: anonymous === 1,
+  uses,
+  usedAt,
 });
 
 export type ChangedRow = [

@@ -19,7 +19,7 @@ import {
 } from "./port/selection.js";
 import type { Viewer } from "./port/record.js";
 import { fold, isStorableText } from "./text.js";
-import { seenSql } from "./visibility.js";
+import { seenSql, viewerKey } from "./visibility.js";
 
 /** A value that both databases can bind; a list is one parameter. */
 export type SqlValue = string | number | Uint8Array | readonly string[] | readonly number[];
@@ -65,15 +65,22 @@ export class Sql {
   /** Condition that the viewer sees the record of this alias. */
   seen(record: string): string {
     if (this.#viewer === undefined) return ALL;
-    const viewer = this.seer;
-    return viewer === null ? `${record}.private = 0` : seenSql(record, viewer!);
+    const key = viewerKey(this.#viewer);
+    if (key === null || key === "") return `${record}.private = 0`;
+    return seenSql(record, this.#placeholderOf(key));
   }
 
-  /** Placeholder of the viewer; null: it sees no private record, `undefined`: all of them. */
+  /**
+   * Placeholder of the user whose private records words find; null: of nobody's, `undefined`: of
+   * everybody's.
+   */
   get seer(): string | null | undefined {
     const user = this.#viewer?.user;
-    if (user == null) return user;
-    return (this.#seer ??= `CAST(${this.add(user)} AS text)`);
+    return user == null ? user : this.#placeholderOf(user);
+  }
+
+  #placeholderOf(viewer: string): string {
+    return (this.#seer ??= `CAST(${this.add(viewer)} AS text)`);
   }
 
   /** Adds a parameter; returns its placeholder. */

@@ -80,6 +80,21 @@ export const TRANSFER = {
       detail: "text",
     },
   },
+  review_link: {
+    key: ["hash"],
+    columns: {
+      hash: "text",
+      id: "text",
+      ark: "text",
+      key: "text",
+      created_by: "text",
+      created_at: "integer",
+      expires_at: "integer",
+      anonymous: "boolean",
+      uses: "integer",
+      used_at: "integer",
+    },
+  },
   submission: {
     key: ["number"],
     columns: {

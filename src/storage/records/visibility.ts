@@ -8,9 +8,16 @@ const KINDS = [...COLLECTIVES].map((kind) => `'${kind}'`).join();
 /** What makes a private record open, for ever. */
 export const OPENING: ReadonlySet<PublicationStatus> = new Set(["PUBLISHED", "EMBARGOED"]);
 
-/** The parameter of {@link seenSql}: null sees everything, the empty text nothing that is private. */
+/**
+ * The parameter of {@link seenSql}: null sees everything, the empty text nothing that is private.
+ * That of a review link is no key of an ARK.
+ */
 export const viewerKey = (viewer: Viewer | undefined): string | null =>
-  viewer === undefined ? null : (viewer.user ?? "");
+  viewer === undefined
+    ? null
+    : viewer.link === undefined
+      ? (viewer.user ?? "")
+      : `link ${viewer.link}`;
 
 /**
  * SELECT of the keys of owners that the viewer acts for: the user itself, and the groups,
@@ -23,13 +30,37 @@ export const actsForSql = (viewer: string): string => `SELECT ${viewer} AS key
       JOIN record AS g ON g.id = m.source WHERE m.target_key = ${viewer}
       AND w.predicate = 'schema:member' AND w.kind IN (${KINDS}) AND g.deleted_at IS NULL`;
 
+/** SELECT of the record of a review link, unless it was deleted. */
+const linkedSql = (viewer: string): string =>
+  `FROM review_link AS l JOIN record AS c ON c.key = l.key AND c.ark = l.ark
+    WHERE l.hash = substr(${viewer}, 6) AND c.deleted_at IS NULL`;
+
 /**
- * Condition that a record is open, or that the viewer acts for its owner.
+ * SELECT of the crates whose members a review link shows, with their owner: its record, and crates
+ * within it that have the same owner. Members of others are not shown.
+ */
+const linkedCratesSql = (viewer: string): string =>
+  `WITH RECURSIVE shown(ark, owner_key) AS (SELECT c.ark, c.owner_key ${linkedSql(viewer)}
+    UNION SELECT n.ark, n.owner_key FROM shown JOIN record AS n ON n.crate = shown.ark
+      AND n.owner_key = shown.owner_key WHERE n.kind = 'rocrate' AND n.deleted_at IS NULL)
+    SELECT ark, owner_key FROM shown`;
+
+/** Conditions of the record of a review link, and of its members. */
+export const ofLinkSql = (record: string, viewer: string): string =>
+  `(${record}.key, ${record}.ark) IN (SELECT c.key, c.ark ${linkedSql(viewer)})`;
+export const withinLinkSql = (record: string, viewer: string): string =>
+  `(${record}.deleted_at IS NULL
+    AND (${record}.crate, ${record}.owner_key) IN (${linkedCratesSql(viewer)}))`;
+
+/**
+ * Condition that a record is open, that the viewer acts for its owner, or that its review link shows
+ * it.
  * @param record alias of the table of records
  * @param viewer placeholder of {@link viewerKey}
  */
 export const seenSql = (record: string, viewer: string): string =>
-  `(${viewer} IS NULL OR ${record}.private = 0 OR ${record}.owner_key IN (${actsForSql(viewer)}))`;
+  `(${viewer} IS NULL OR ${record}.private = 0 OR ${record}.owner_key IN (${actsForSql(viewer)})
+    OR ${ofLinkSql(record, viewer)} OR ${withinLinkSql(record, viewer)})`;
 
 /** SELECT of the keys of owners whose private records the viewer sees, of those that have any. */
 export const privateOwnersSql = (viewer: string): string =>

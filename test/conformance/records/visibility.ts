@@ -3,6 +3,7 @@ import { arkKey, parseArk } from "../../../src/identifiers/ark.js";
 import type {
   FeedAnswer,
   RecordFilter,
+  ReviewLink,
   SearchQuery,
   Viewer,
 } from "../../../src/storage/records/port.js";
@@ -24,12 +25,25 @@ const [OPEN, PRIVATE, GROUPS] = ["ark:99999/open", "ark:99999/private", "ark:999
 const CRATE = "ark:99999/crate";
 const as = (user: string): Viewer => ({ user: arkKey(user) });
 const NOBODY: Viewer = { user: null };
+const LINK: Viewer = { user: null, link: "a".repeat(64) };
+const reviewLink = (record: string): ReviewLink => ({
+  hash: LINK.link!,
+  id: "one",
+  record,
+  createdBy: OWNER,
+  createdAt: 1,
+  expiresAt: 9,
+  anonymous: false,
+  uses: 0,
+  usedAt: null,
+});
 /** Each viewer, and which of the two private records it sees. */
 const VIEWERS: [name: string, viewer: Viewer | undefined, seen: string[]][] = [
   ["nobody", NOBODY, []],
   ["another user", as(CAT), []],
   ["the owner, who owns the group too", as(OWNER), [PRIVATE, GROUPS]],
   ["a member of the owning group", as(BOB), [GROUPS]],
+  ["who has a review link to one", LINK, [PRIVATE]],
   ["the service", undefined, [PRIVATE, GROUPS]],
 ];
 const hidden = (ark: string, sketch: Sketch = {}, more: object = {}) =>
@@ -54,6 +68,7 @@ export function visibilityConforms({ store, reopen }: Setting): void {
       hidden(PRIVATE, { links: [linkTo(OPEN)] }),
       hidden(GROUPS, { owner: GROUP, links: [linkTo(OPEN), linkTo(PRIVATE)] }),
     );
+    await store().storeReviewLink(reviewLink(PRIVATE), 5);
   };
   const arksOf = (records: readonly ({ ark: string } | undefined)[]) =>
     records.flatMap((record) => record?.ark ?? []).filter((ark) => [PRIVATE, GROUPS].includes(ark));
@@ -138,6 +153,37 @@ export function visibilityConforms({ store, reopen }: Setting): void {
         expect(linked.items.map(({ ark }) => ark).includes(OPEN)).toBe(seen.includes(PRIVATE));
       },
     );
+
+    test("of a crate is shown by the crate's review link, with crates within it", async () => {
+      const within = "ark:99999/crate-within";
+      const member = (name: string, crate: string | null, owner = OWNER) =>
+        hidden(`ark:99999/${name}`, { owner }, { crate });
+      await write(
+        store(),
+        hidden(CRATE, { kind: "rocrate" }),
+        hidden(within, { kind: "rocrate" }, { crate: CRATE }),
+        member("of-crate", CRATE),
+        member("of-within", within),
+        member("of-another", CRATE, BOB),
+        member("beside", null),
+      );
+      await store().storeReviewLink(reviewLink(CRATE), 5);
+      const seen = [CRATE, within, "ark:99999/of-crate", "ark:99999/of-within"].toSorted();
+      const listed = async () =>
+        (await store().list({ order: "created", limit: 100, viewer: LINK })).items
+          .map(({ ark }) => ark)
+          .toSorted();
+      expect(await listed()).toEqual(seen);
+      expect(await store().count({ viewer: LINK })).toBe(4);
+      expect(await store().count({ kind: "rocrate", viewer: LINK })).toBe(2);
+      expect(await store().count({ crate: CRATE, viewer: LINK })).toBe(2);
+      expect(await store().countSelected({ filter: {}, viewer: LINK })).toBe(4);
+      await write(store(), remove("ark:99999/of-crate", 1));
+      expect(await listed()).toEqual(seen.filter((ark) => !ark.endsWith("of-crate")));
+      await write(store(), remove(CRATE, 1));
+      expect(await listed()).toEqual([]);
+      expect(await store().find(parseArk(CRATE)!, LINK)).toBeUndefined();
+    });
 
     const search = (text: string, viewer: Viewer | undefined, more: Partial<SearchQuery> = {}) =>
       store().search({ text, match: "all", offset: 0, limit: 10, viewer, ...more });

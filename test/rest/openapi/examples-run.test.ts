@@ -65,6 +65,9 @@ const STORY = [
   "get_project_of_organization",
   "resolve_ark",
   "reserve_doi",
+  "list_review_links",
+  "create_review_link",
+  "revoke_review_link",
   "query_evidence",
   "sparql_get",
   "sparql_post",
@@ -329,6 +332,8 @@ describe("the examples, sent to a registry,", () => {
 async function remember(id: string, body: JsonObject): Promise<void> {
   if (id === "create_access_token")
     logged["revoke_access_token token_id"] = (body["token"] as { id: string }).id;
+  if (id === "create_review_link")
+    logged["revoke_review_link link"] = (body["link"] as { id: string }).id;
   if (id === "token" || id === "change_password") token = body["access_token"] as string;
   if (id === "create_user")
     await server.request("POST", "/user", {

@@ -24,6 +24,8 @@ const bearer = (authorization: string | undefined): SentCredentials => ({
   isFromOwnPage: false,
   csrf: undefined,
   needs: "csrf",
+  review: undefined,
+  address: () => "",
 });
 const authenticator = () => new Authenticator(server.deps);
 const codeOf = (work: Promise<unknown>): Promise<string> =>

@@ -7,6 +7,8 @@ import type { KindName, PublicationStatus } from "../../../model/kind.js";
 export interface Viewer {
   /** Key of the user's ARK; null where nobody is signed in. */
   user: string | null;
+  /** Hash of the review link by which it reads, instead of as a user. */
+  link?: string;
 }
 
 /** A record in the record store. Times are milliseconds since 1970, UTC. */

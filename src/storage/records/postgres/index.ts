@@ -30,6 +30,7 @@ import type {
   ObjectReference,
   Page,
   RecordStore,
+  ReviewLink,
   Revision,
   SearchPage,
   SearchQuery,
@@ -69,6 +70,7 @@ import { LinkReads, ListReads, SelectionReads } from "./lists.js";
 import { Feed } from "./feed.js";
 import { Leases, Registration, Watch } from "./nodes.js";
 import { CrateUseReads, ObjectReads, RecordReads } from "./reads/records.js";
+import { ReviewLinks } from "./review-links.js";
 import { migrate } from "./schema.js";
 import { SearchReads } from "./search/search-reads.js";
 import { prepareSpellings } from "./search/spellings.js";
@@ -100,6 +102,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   readonly #accounts;
   readonly #audit;
   readonly #credentials;
+  readonly #reviewLinks;
   readonly #submissions;
   readonly #objects;
   readonly #uses;
@@ -138,6 +141,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#accounts = new AccountReads(database);
     this.#audit = new Audit(database, writing);
     this.#credentials = new Credentials(database, writing);
+    this.#reviewLinks = new ReviewLinks(database, writing);
     this.#submissions = new SubmissionReads(database);
     this.#objects = new ObjectReads(database);
     this.#uses = new CrateUseReads(database);
@@ -234,6 +238,16 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#ask(() => this.#credentials.linkIdentity(identity));
   unlinkIdentity = (user: string, issuer: string): Promise<void> =>
     this.#ask(() => this.#credentials.unlinkIdentity(user, issuer));
+  reviewLink = (hash: string): Promise<ReviewLink | undefined> =>
+    this.#ask(() => this.#reviewLinks.reviewLink(hash));
+  reviewLinksOf = (record: string): Promise<ReviewLink[]> =>
+    this.#ask(() => this.#reviewLinks.reviewLinksOf(record));
+  storeReviewLink = (link: ReviewLink, most: number): Promise<boolean> =>
+    this.#ask(() => this.#reviewLinks.storeReviewLink(link, most));
+  useReviewLink = (hash: string, at: number): Promise<void> =>
+    this.#ask(() => this.#reviewLinks.useReviewLink(hash, at));
+  removeReviewLink = (record: string, id: string): Promise<boolean> =>
+    this.#ask(() => this.#reviewLinks.removeReviewLink(record, id));
   storeCredential = (...args: Parameters<CredentialStore["storeCredential"]>): Promise<boolean> =>
     this.#ask(() => this.#credentials.storeCredential(...args));
   useCredential = (hash: string, at: number): Promise<void> =>

@@ -58,7 +58,14 @@ import {
 } from "../selection.js";
 import { fold, isStorableText, shortWord, sortedName, wordOf } from "../text.js";
 import { allOf, anyOf, tsqueryOf, without } from "./search/words.js";
-import { actsForSql, privateOwnersSql, seenSql, viewerKey } from "../visibility.js";
+import {
+  actsForSql,
+  ofLinkSql,
+  privateOwnersSql,
+  seenSql,
+  viewerKey,
+  withinLinkSql,
+} from "../visibility.js";
 import { type Database, type Row, type Statement, statement, type Value } from "./statement.js";
 
 /** The last character of all: no name has it, so it ends the range of names with a beginning. */
@@ -136,6 +143,10 @@ const ALL_PRIVATE = statement<[number]>(PRIVATE);
 const SEEN_PRIVATE = statement<[number]>(
   `${PRIVATE} AND r.owner_key IN (${actsForSql("$2::text")})`,
 );
+const LINKED_PRIVATE = statement<[number]>(
+  `SELECT ((${PRIVATE} AND ${ofLinkSql("r", "$2::text")}) +
+    (${PRIVATE} AND ${withinLinkSql("r", "$2::text")}))`,
+);
 
 /** How many live private records the viewer sees, of these kinds or in all. */
 async function privateOnes(
@@ -144,6 +155,8 @@ async function privateOnes(
   kinds: readonly string[] | null,
 ): Promise<number> {
   if (viewer === undefined) return (await database.one(ALL_PRIVATE, [kinds]))[0];
+  if (viewer.link !== undefined)
+    return (await database.one(LINKED_PRIVATE, [kinds, viewerKey(viewer)]))[0];
   if (viewer.user === null) return 0;
   return (await database.one(SEEN_PRIVATE, [kinds, viewer.user]))[0];
 }

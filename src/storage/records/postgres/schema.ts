@@ -611,6 +611,15 @@ CREATE INDEX IF NOT EXISTS audit_actor ON audit (actor, number) WHERE actor IS N
 CREATE INDEX IF NOT EXISTS audit_subject ON audit (subject, number) WHERE subject IS NOT NULL;
 `;
 
+/** Secret addresses that show one record. */
+const REVIEW_LINKS = `
+CREATE TABLE IF NOT EXISTS review_link (hash text COLLATE "C" PRIMARY KEY,
+  id text COLLATE "C" NOT NULL, ark text COLLATE "C" NOT NULL, key text COLLATE "C" NOT NULL,
+  created_by text COLLATE "C" NOT NULL, created_at bigint NOT NULL, expires_at bigint NOT NULL,
+  anonymous boolean NOT NULL, uses bigint NOT NULL, used_at bigint);
+CREATE INDEX IF NOT EXISTS review_link_ark ON review_link (ark, created_at);
+`;
+
 /**
  * Records that only those see who may change them, and their texts. Nodes of
  * older versions would show them.
@@ -669,6 +678,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: ACCESS_REQUESTS, needs: 20 },
   // An older program records nothing.
   { up: AUDIT, needs: 21 },
+  { up: REVIEW_LINKS, needs: 21 },
 ];
 
 /**

@@ -10,6 +10,7 @@ import { LinkWrites } from "./links.js";
 import { CrateUseWrites, ObjectWrites } from "./objects.js";
 import { OwnerChecks } from "./owners.js";
 import { RecordWrites, TextWrites } from "./record-writes.js";
+import { ReviewLinkWrites } from "./review-links.js";
 import {
   checkDeadline,
   type PreparedCommit,
@@ -231,6 +232,7 @@ export class GroupCommit {
     vectors = new VectorWrites(connection),
     credentials = new CredentialWrites(connection),
     identities = new IdentityWrites(connection),
+    links = new ReviewLinkWrites(connection),
     quads = new QuadsRewrites(connection),
   ) {
     this.#connection = connection;
@@ -251,6 +253,9 @@ export class GroupCommit {
       decideAccess: (decision) => access.decide(decision),
       appendAudit: (entry) => audit.add([entry]),
       removeAudit: (before, limit) => audit.remove(before, limit),
+      storeReviewLink: (link, most) => links.store(link, most),
+      useReviewLink: (hash, at) => links.use(hash, at),
+      removeReviewLink: (record, id) => links.remove(record, id),
       lease: (name, holder, ttl) => this.#leases.take(name, holder, ttl, Date.now()),
       releaseLease: (name, holder) => this.#leases.release(name, holder),
       storeScore: (score) => scores.keep(score),

@@ -30,6 +30,7 @@ import type {
   ObjectReference,
   Page,
   RecordStore,
+  ReviewLink,
   Revision,
   SearchPage,
   SearchQuery,
@@ -72,6 +73,7 @@ import { ScoreReads, VectorReads } from "./derived.js";
 import { LinkReads } from "./links.js";
 import { CrateUseReads, ObjectReads } from "./objects.js";
 import { ListReads, RecordReads } from "./reads.js";
+import { ReviewLinkReads } from "./review-links.js";
 import type { ReadAnswer, ReadQuestion, ReadThreadData } from "./read-thread.js";
 import { isQuick, SelectionReads } from "./selection-reads.js";
 import { asStoreError, type Connection } from "./statement.js";
@@ -91,6 +93,7 @@ class SqliteRecordStore implements RecordStore {
   readonly #audit;
   readonly #credentials;
   readonly #identities;
+  readonly #reviewLinks;
   readonly #submissions;
   readonly #objects;
   readonly #uses;
@@ -128,6 +131,7 @@ class SqliteRecordStore implements RecordStore {
     this.#audit = new AuditReads(connection);
     this.#credentials = new CredentialReads(connection);
     this.#identities = new IdentityReads(connection);
+    this.#reviewLinks = new ReviewLinkReads(connection);
     this.#submissions = new SubmissionReads(connection);
     this.#objects = new ObjectReads(connection);
     this.#uses = new CrateUseReads(connection);
@@ -262,6 +266,16 @@ class SqliteRecordStore implements RecordStore {
   removeCredential = async (
     ...args: Parameters<CredentialStore["removeCredential"]>
   ): Promise<boolean> => this.#writer.call("removeCredential", ...args);
+  reviewLink = async (hash: string): Promise<ReviewLink | undefined> =>
+    read(() => this.#reviewLinks.one(hash));
+  reviewLinksOf = async (record: string): Promise<ReviewLink[]> =>
+    read(() => this.#reviewLinks.of(record));
+  storeReviewLink = async (link: ReviewLink, most: number): Promise<boolean> =>
+    this.#writer.call("storeReviewLink", link, most);
+  useReviewLink = async (hash: string, at: number): Promise<void> =>
+    this.#writer.call("useReviewLink", hash, at);
+  removeReviewLink = async (record: string, id: string): Promise<boolean> =>
+    this.#writer.call("removeReviewLink", record, id);
   setting = async (name: string): Promise<string | undefined> =>
     read(() => this.#accounts.setting(name));
   setSetting = async (

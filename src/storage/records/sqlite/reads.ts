@@ -28,7 +28,7 @@ import {
   writeNamePosition,
 } from "../rows.js";
 import { fold, isStorableText, wordOf } from "../text.js";
-import { actsForSql, seenSql, viewerKey } from "../visibility.js";
+import { actsForSql, ofLinkSql, seenSql, viewerKey, withinLinkSql } from "../visibility.js";
 import { type Connection, type Statement, textArray, type Value } from "./statement.js";
 
 const FROM = "record AS r JOIN state AS s ON s.id = r.state";
@@ -170,17 +170,25 @@ type Filter = Omit<ListQuery, "after" | "limit" | "order" | "bytes">;
 export class PrivateCounts {
   readonly #all;
   readonly #seen;
+  readonly #linked;
 
   constructor(connection: Connection) {
     const live = `SELECT count(*) FROM record AS r INDEXED BY live_private WHERE r.private = 1
       AND r.deleted_at IS NULL AND (?1 IS NULL OR r.kind IN (SELECT value FROM json_each(?1)))`;
     this.#all = connection.prepare<[number]>(live);
     this.#seen = connection.prepare<[number]>(`${live} AND r.owner_key IN (${actsForSql("?2")})`);
+    const linked = (which: string): string => `SELECT count(*) FROM record AS r WHERE r.private = 1
+      AND r.deleted_at IS NULL AND (?1 IS NULL OR r.kind IN (SELECT value FROM json_each(?1)))
+      AND ${which}`;
+    this.#linked = connection.prepare<[number]>(
+      `SELECT (${linked(ofLinkSql("r", "?2"))}) + (${linked(withinLinkSql("r", "?2"))})`,
+    );
   }
 
   of(viewer: Viewer | undefined, kinds?: readonly KindName[]): number {
     const list = kinds ? textArray(kinds) : null;
     if (viewer === undefined) return this.#all.one([list])[0];
+    if (viewer.link !== undefined) return this.#linked.one([list, viewerKey(viewer)])[0];
     return viewer.user === null ? 0 : this.#seen.one([list, viewer.user])[0];
   }
 }

@@ -18,6 +18,7 @@ import type {
   RecordState,
   RecordStore,
   RecordWrite,
+  ReviewLinkStore,
   ScoreStore,
   SearchText,
   VectorStore,
@@ -236,6 +237,9 @@ export interface WriterCalls {
   decideAccess: { args: Parameters<AccessRequestStore["decideAccess"]>; result: boolean };
   appendAudit: { args: Parameters<AuditStore["appendAudit"]>; result: void };
   removeAudit: { args: Parameters<AuditStore["removeAudit"]>; result: number };
+  storeReviewLink: { args: Parameters<ReviewLinkStore["storeReviewLink"]>; result: boolean };
+  useReviewLink: { args: Parameters<ReviewLinkStore["useReviewLink"]>; result: void };
+  removeReviewLink: { args: Parameters<ReviewLinkStore["removeReviewLink"]>; result: boolean };
   lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
   releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
   storeScore: { args: Parameters<ScoreStore["storeScore"]>; result: void };

@@ -530,6 +530,14 @@ CREATE INDEX IF NOT EXISTS audit_at ON audit (at);
 CREATE INDEX IF NOT EXISTS audit_actor ON audit (actor, number) WHERE actor IS NOT NULL;
 CREATE INDEX IF NOT EXISTS audit_subject ON audit (subject, number) WHERE subject IS NOT NULL;`;
 
+/** Secret addresses that show one record. */
+const REVIEW_LINKS = `
+CREATE TABLE IF NOT EXISTS review_link (hash TEXT PRIMARY KEY, id TEXT NOT NULL,
+  ark TEXT NOT NULL, key TEXT NOT NULL, created_by TEXT NOT NULL, created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL, anonymous INTEGER NOT NULL, uses INTEGER NOT NULL,
+  used_at INTEGER) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS review_link_ark ON review_link (ark, created_at);`;
+
 /** SQLite has no ADD COLUMN IF NOT EXISTS. */
 function addColumn(connection: Connection, table: string, column: string, type: string): void {
   const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
@@ -560,6 +568,8 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   privateWords,
   ACCESS_REQUESTS,
   AUDIT,
+
+  REVIEW_LINKS,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 

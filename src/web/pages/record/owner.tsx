@@ -49,6 +49,9 @@ export function OwnerActions({ record, kind }: { record: PageRecord; kind: KindN
           ⋯
         </summary>
         <ul>
+          <li>
+            <a href={recordPath(id, "reviewers")}>Review links…</a>
+          </li>
           {further.map((name) => (
             <li>
               <a class={ACTIONS.get(name)!.danger && "danger"} href={actionPath(name, id)}>

@@ -1,0 +1,185 @@
+/** Reviewers' links: those of a record, and what their readers open. */
+import { ServiceError } from "../../../errors.js";
+import { nameText } from "../../../model/labels.js";
+import { CopyButton, Empty, Field, Form, Notice, Section, When } from "../../components.js";
+import {
+  CreateReviewLinkDocument,
+  RevokeReviewLinkDocument,
+  ReviewLinksDocument,
+  type ReviewLinksQuery,
+} from "../../documents.js";
+import type { Page, PageRequest, Redirect, Route } from "../../page.js";
+import { recordPath } from "../../paths.js";
+import { NO_PROBLEM, type Problem, problemOf } from "../../problems.js";
+import { shortened } from "../../words.js";
+import { Back } from "./related.js";
+
+type Links = ReviewLinksQuery["reviewLinks"];
+
+interface Shown {
+  /** Of a link that was made just now. */
+  address?: string;
+  done?: string;
+  problem?: Problem;
+}
+
+async function linksPage(request: PageRequest, shown: Shown = {}): Promise<Page> {
+  const { ask, params, csrf, form } = request;
+  const id = params["ark"]!;
+  const { record, reviewLinks } = await ask(ReviewLinksDocument, { id });
+  if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
+  const { address, done, problem = NO_PROBLEM } = shown;
+  return {
+    title: `Review links of ${shortened(nameText(record), 120)}`,
+    section: "browse",
+    headers: { "Cache-Control": "no-store" },
+    ...(problem === NO_PROBLEM ? {} : { status: 422 }),
+    body: (
+      <>
+        <Back record={record} />
+        <h1>Review links</h1>
+        <p>
+          Who has a review link reads this record, its files and its evidence without an account,
+          and those of its members if it is a crate. Nobody changes anything with it.
+        </p>
+        {done && (
+          <Notice tone="success">
+            <p>{done}</p>
+          </Notice>
+        )}
+        {problem.form && (
+          <Notice tone="danger">
+            <p>{problem.form}</p>
+          </Notice>
+        )}
+        {address && (
+          <Notice tone="success">
+            <p>Send this address to the reviewers. It is shown only now.</p>
+            <p>
+              <code>{address}</code> <CopyButton text={address} label="Copy: Review link" />
+            </p>
+          </Notice>
+        )}
+        <Section title="Links" count={reviewLinks.length}>
+          {reviewLinks.length > 0 ? (
+            <LinkTable links={reviewLinks} csrf={csrf} />
+          ) : (
+            <Empty title="No link is valid" />
+          )}
+        </Section>
+        <Section title="A new link">
+          <Form csrf={csrf}>
+            <Field
+              label="Ends on"
+              name="expires"
+              type="date"
+              value={form.get("expires") ?? ""}
+              help="Left empty, it ends after 90 days."
+              error={problem.fields["expiresAt"]}
+            />
+            <label class="choice">
+              <input
+                type="checkbox"
+                name="anonymous"
+                value="yes"
+                checked={form.get("anonymous") !== null}
+              />{" "}
+              Hide who made it: owner, authors, affiliations, contacts, ORCID iDs and e-mail
+              addresses. The contents and names of files, and names within texts, stay as they are.
+            </label>
+            {problem.fields["anonymous"] && <p class="error">{problem.fields["anonymous"]}</p>}
+            <button name="action" value="create">
+              Create a link
+            </button>
+          </Form>
+        </Section>
+      </>
+    ),
+  };
+}
+
+function LinkTable({ links, csrf }: { links: Links; csrf: string | null }) {
+  return (
+    <div class="scroll">
+      <table class="stack entries">
+        <thead>
+          <tr>
+            <th scope="col">Created</th>
+            <th scope="col">Ends</th>
+            <th scope="col">Uses</th>
+            <th scope="col">Last used</th>
+            <th scope="col">Action</th>
+          </tr>
+        </thead>
+        <tbody>
+          {links.map((link) => (
+            <tr>
+              <td class="entry">
+                <When at={link.createdAt} minute />
+                {link.anonymous && " · anonymous"}
+              </td>
+              <td data-label="Ends">
+                <When at={link.expiresAt} />
+              </td>
+              <td data-label="Uses">{link.uses}</td>
+              <td data-label="Last used">
+                {link.usedAt ? <When at={link.usedAt} minute /> : "never"}
+              </td>
+              <td>
+                <Form csrf={csrf}>
+                  <input type="hidden" name="link" value={link.link} />
+                  <button
+                    class="danger"
+                    name="action"
+                    value="revoke"
+                    data-confirm="Revoke this link? Who has it cannot read the record by it any more."
+                  >
+                    Revoke
+                  </button>
+                </Form>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+async function changeLinks(request: PageRequest): Promise<Page> {
+  const { ask, form, params } = request;
+  const id = params["ark"]!;
+  try {
+    if (form.get("action") === "revoke") {
+      await ask(RevokeReviewLinkDocument, { input: { id, link: form.get("link") ?? "" } });
+      return await linksPage(request, { done: "The link was revoked." });
+    }
+    const { createReviewLink } = await ask(CreateReviewLinkDocument, {
+      input: {
+        id,
+        expiresAt: form.get("expires") || null,
+        anonymous: form.get("anonymous") !== null,
+      },
+    });
+    form.delete("expires");
+    return await linksPage(request, { address: createReviewLink.address });
+  } catch (error) {
+    return linksPage(request, { problem: problemOf(error) });
+  }
+}
+
+/** The secret goes into a cookie, so that no address of a page has it. */
+async function openLink({ params, openReview }: PageRequest): Promise<Redirect> {
+  return { redirect: recordPath(await openReview(params["secret"]!)) };
+}
+
+async function endReading({ endReview }: PageRequest): Promise<Redirect> {
+  endReview();
+  return { redirect: "/" };
+}
+
+export const reviewRoutes: readonly Route[] = [
+  { path: "/reviewers/*ark", get: (request) => linksPage(request), post: changeLinks },
+  { path: "/review/end", get: async () => ({ redirect: "/" }), post: endReading },
+  { path: "/review/:secret", get: openLink },
+];
