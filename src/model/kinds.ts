@@ -114,7 +114,7 @@ const user: Kind = {
     ),
     adminToken: text(
       "evi:adminToken",
-      "The one-time token that the first start prints; makes the account an administrator.",
+      "The one-time token of the first start makes an administrator.",
       { secret: true, maxLength: 200 },
     ),
     organizations: list("schema:organizations", "Organizations", {
@@ -160,8 +160,7 @@ const organization: Kind = {
     members: { ...members, nullable: true },
     projects: arkList(
       "schema:projects",
-      "Projects of the organization; those that name it in `memberOf` are added when the " +
-        "record is read.",
+      "Its projects; those that name it in `memberOf` are added on reading.",
       {
         nullable: true,
         backlink: { kind: "project", via: ["schema:memberOf"] },
@@ -419,7 +418,7 @@ export const schema: Kind = {
     properties: custom(
       "object",
       "evi:properties",
-      "Columns by name, as JSON Schema properties with `index` and `valueURL`.",
+      "Columns by name: JSON Schema properties with `index` and `valueURL`.",
       { default: {} },
     ),
     type: text("evi:schemaType", "Always `object`.", { default: "object" }),
@@ -575,8 +574,7 @@ const computation: Kind = {
     }),
     containerDigest: text(
       "evi:containerDigest",
-      "Digest of the image that ran here. Only a run in this registry fills it in; another " +
-        "value is refused.",
+      "Digest of the image that ran here; only a run here sets it.",
       { reserved: true },
     ),
     generated: custom("stringList", "evi:generated", "Datasets that the run wrote.", {

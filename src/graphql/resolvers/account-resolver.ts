@@ -214,7 +214,7 @@ export class GroupResolver {
   }
 
   @Mutation(() => AddMemberPayload, {
-    description: "Makes a user a member of a group; adding an existing member leaves it unchanged.",
+    description: "Makes a user a member of a group, where it is none yet.",
   })
   async addGroupMember(
     @Arg("input", () => AddMemberInput) input: InstanceType<typeof AddMemberInput>,
@@ -225,8 +225,7 @@ export class GroupResolver {
   }
 
   @Mutation(() => RemoveMemberPayload, {
-    description:
-      "Ends a membership; removing a user who is not a member leaves the group unchanged.",
+    description: "Ends the membership of a user in a group, where there is one.",
   })
   async removeGroupMember(
     @Arg("input", () => RemoveMemberInput) input: InstanceType<typeof RemoveMemberInput>,
@@ -260,10 +259,7 @@ class AccessTokenType implements AccessToken {
 
 const CreateTokenInput = inputOf("createAccessToken", {
   name: required<string>(String, "What you call it."),
-  expiresAt: optional<string>(
-    String,
-    "Date or date-time, at most ACCESS_TOKEN_LIFETIME from now, which is the default.",
-  ),
+  expiresAt: optional<string>(String, "Date or date-time; ACCESS_TOKEN_LIFETIME from now at most."),
   scopes: optional<string[]>([String], "Of read, write, publish and admin; all by default."),
   boundTo: optional<string>(ID, "A crate, project or group: it has rights nowhere else."),
 });
@@ -407,7 +403,7 @@ export class CredentialResolver {
   }
 
   @Mutation(() => ChangePasswordPayload, {
-    description: "Sets a new password of yours. All your tokens and sessions from before end.",
+    description: "Sets a new password of yours; ends your earlier tokens and sessions.",
   })
   async changePassword(
     @Arg("input", () => ChangePasswordInput)

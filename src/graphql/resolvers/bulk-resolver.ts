@@ -166,9 +166,7 @@ export class BulkResolver {
   }
 
   @Mutation(() => RestorePayload, {
-    description:
-      "Makes an earlier revision of a record its next one. The revisions in between stay in the " +
-      "history.",
+    description: "Makes an earlier revision the next one; the history stays.",
   })
   async restoreRevision(
     @Arg("input", () => RestoreInput) input: InstanceType<typeof RestoreInput>,

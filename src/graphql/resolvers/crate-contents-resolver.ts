@@ -76,8 +76,7 @@ export class PreviewResolver {
 @ObjectType("CrateFile", { description: "A stored file of a crate.", simpleResolvers: true })
 class CrateFileType {
   @Field(() => ID, {
-    description:
-      "Identifier: of the record that describes it, else of the crate with the path behind it.",
+    description: "Of the record that describes it, else of the crate with the path.",
   })
   id!: string;
   @Field({ description: "Path in the crate." }) path!: string;
@@ -86,7 +85,7 @@ class CrateFileType {
   @Field({ description: "Media type." }) mediaType!: string;
   @Field(() => RecordNode, {
     nullable: true,
-    description: "The record that describes the file; null where no entity of the crate does.",
+    description: "The record that describes the file, if an entity of the crate does.",
   })
   record!: RecordNode | null;
   @Field({ description: "Address of the bytes." }) address!: string;
@@ -139,7 +138,7 @@ class FolderEntryType {
   file!: CrateFileType | null;
 }
 @ObjectType({
-  description: "A page of what is in a folder: folders first, then files, each by name.",
+  description: "A page of a folder: folders first, then files, each by name.",
   simpleResolvers: true,
 })
 class FolderEntryConnection extends connectionTo("FolderEntry", FolderEntryType) {
@@ -276,7 +275,7 @@ export class CrateContentsResolver {
   }
 
   @FieldResolver(() => FolderEntryConnection, {
-    description: "What is in a folder of the crate, with counts and sizes of all below it.",
+    description: "What is in a folder of the crate, with counts and sizes below it.",
   })
   folder(
     @Root() node: RecordNode,
@@ -345,7 +344,7 @@ export class CrateContentsResolver {
   }
 
   @FieldResolver(() => [ScorePointType], {
-    description: "Totals of the scores of earlier revisions and of the last one, oldest first.",
+    description: "Totals of the scores of all revisions, oldest first.",
   })
   async scoreHistory(@Root() node: RecordNode, @Ctx() context: Context): Promise<ScorePointType[]> {
     const points = await this.scores(askedArk(node.ark), context);

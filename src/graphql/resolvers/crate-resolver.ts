@@ -136,7 +136,7 @@ export class SubmissionType {
   @Field(() => Int, { description: "How many identifiers it made." }) identifiersMinted!: number;
   @Field(() => String, {
     nullable: true,
-    description: "For a submission of the registry itself that computes vectors for search.",
+    description: "For a submission of the registry that computes vectors for search.",
   })
   embeddingsModel?: string | null;
   @Field(() => String, { nullable: true, description: "SHA-256 of the uploaded file." })
@@ -176,13 +176,10 @@ const UPLOAD_MEMBERS = {
   source: required<InstanceType<typeof CrateSource>>(CrateSource, "An archive, or metadata."),
   update: withDefault<boolean>(
     Boolean,
-    "Updates a crate of yours: its root's @id is the ARK of that crate, or crate names it.",
+    "Updates a crate of yours, which its root's @id or crate names.",
     false,
   ),
-  crate: optional<string>(
-    ID,
-    "Your crate that is updated, where the root's @id does not name it. Implies an update.",
-  ),
+  crate: optional<string>(ID, "Your crate to update, where the root's @id does not name it."),
   emptyLinked: withDefault<boolean>(
     Boolean,
     "Lets an update remove every statement of a crate within the crate that is registered by " +
@@ -319,9 +316,7 @@ export class CrateResolver {
   }
 
   @Mutation(() => CancelPayload, {
-    description:
-      "Ends a submission that is queued or running; nothing of it is stored. One that runs " +
-      "ends a moment later.",
+    description: "Ends a submission that is queued or running; nothing of it is stored.",
   })
   async cancelSubmission(
     @Arg("input", () => CancelInput) { id }: InstanceType<typeof CancelInput>,
@@ -396,8 +391,7 @@ const TASKS = [
 @Resolver(() => SubmissionType)
 export class SubmissionResolver {
   @FieldResolver(() => Boolean, {
-    description:
-      "True of a failed upload whose archive is still stored: retrySubmission submits it again.",
+    description: "True of a failed upload that retrySubmission can submit again.",
   })
   retryable(
     @Root() submission: SubmissionView,
@@ -413,7 +407,7 @@ export class SubmissionResolver {
 
   @FieldResolver(() => RecordNode, {
     nullable: true,
-    description: "The record that it made or is about; null where there is none, or not yet.",
+    description: "The record that it made or is about, where there is one by now.",
   })
   record(@Root() submission: SubmissionView, @Ctx() context: Context): Promise<RecordNode> | null {
     const id =
@@ -532,7 +526,7 @@ class PlannedChangeType extends PlannedIdentifierType {
   name!: string | null;
   @Field(() => [PlannedDifferenceType], {
     nullable: true,
-    description: "The properties that change; null behind the first PLAN_DIFFERENCES records.",
+    description: "What changes; null behind the first PLAN_DIFFERENCES records.",
   })
   differences!: PlannedDifferenceType[] | null;
   @Field(() => Int, { nullable: true, description: "Further properties that would change." })
@@ -618,8 +612,7 @@ class CratePlanType {
   refused!: PlanFindingType[];
   @Field(() => CrateChangesType, {
     nullable: true,
-    description:
-      "What an update would do; null where none was asked for, or not every entity could be read.",
+    description: "What an update would do; null where none was asked for or possible.",
   })
   changes!: CrateChangesType | null;
 }
@@ -668,7 +661,7 @@ export class CratePlanResolver {
   }
 
   @Mutation(() => PlanCratePayload, {
-    description: "Does a dry run of an upload: validates the crate without storing anything.",
+    description: "Does a dry run of an upload: nothing is stored.",
   })
   async planCrate(
     @Arg("input", () => PlanCrateInput) input: UploadInput,

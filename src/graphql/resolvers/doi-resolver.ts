@@ -24,7 +24,7 @@ const ReserveDoiPayload = payloadOf("reserveDoi", {
 
 const DoiReservationEnum = describedEnum<DoiChance>(
   "DoiReservation",
-  "Whether the mutation reserveDoi would reserve the DOI of a record for you.",
+  "Whether reserveDoi would reserve the DOI of a record for you.",
   {
     POSSIBLE: ["possible", "It would reserve one."],
     RESERVED: ["reserved", "The record has one; the mutation repeats a registration that failed."],

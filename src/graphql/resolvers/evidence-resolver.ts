@@ -71,7 +71,7 @@ enum DirectionEnum {
 }
 registerEnumType(DirectionEnum, {
   name: "Direction",
-  description: "UPSTREAM: what supports the record; DOWNSTREAM: what the record supports.",
+  description: "UPSTREAM: what supports the record; DOWNSTREAM: what it supports.",
   valuesConfig: {
     UPSTREAM: { description: "What supports the record." },
     DOWNSTREAM: { description: "What the record supports." },
@@ -85,8 +85,7 @@ enum AssertedByEnum {
 }
 registerEnumType(AssertedByEnum, {
   name: "AssertedBy",
-  description:
-    "Whose statements count: ANYONE's, or those of an OWNER of the record that a step begins at.",
+  description: "Whose statements count: ANYONE's, or those of a record's OWNER.",
   valuesConfig: {
     ANYONE: { description: "All statements count." },
     OWNER: { description: "Statements of third parties are left out." },
@@ -118,7 +117,7 @@ class EvidenceStatement {
   record!: Reference;
   @Field(() => String, {
     nullable: true,
-    description: "The field that says it; null where the document no longer states it literally.",
+    description: "The field that says it; null where the document does not now.",
   })
   field!: string | null;
   @Field(() => Reference, { nullable: true, description: "Owner of that record." })
@@ -372,7 +371,7 @@ class EvidenceArguments {
   collapse?: number | null;
   @Field(() => AssertedByEnum, {
     defaultValue: AssertedByEnum.ANYONE,
-    description: "OWNER leaves out edges that third parties state, and what only they lead to.",
+    description: "OWNER leaves out what only third parties state.",
   })
   assertedBy!: AssertedByEnum;
   @Field(() => [String], {
@@ -529,8 +528,7 @@ export class EvidenceResolver {
   }
 
   @FieldResolver(() => GraphQLJSON, {
-    description:
-      "The same as JSON-LD, as REST answers it. A large one is refused: ask for pages with first.",
+    description: "The same as JSON-LD, unless it is large: then ask for pages.",
   })
   async document(
     @Root() { graph }: EvidenceAnswerType,
@@ -669,8 +667,7 @@ export class EvidenceResolver {
 
   @Query(() => SupportPathType, {
     nullable: true,
-    description:
-      "The shortest support path between two records; null when neither supports the other.",
+    description: "The shortest support path between two records, if there is one.",
   })
   async supportPath(
     @Arg("from", () => ID, { description: "A record." }) from: string,

@@ -271,8 +271,7 @@ const RecordRelationEnum = Object.fromEntries(
 );
 registerEnumType(RecordRelationEnum, {
   name: "RecordRelation",
-  description:
-    "A relation between records, by the name of the field that leads along it: USED_BY is usedBy.",
+  description: "A relation, by the field that leads along it: USED_BY is usedBy.",
   valuesConfig: Object.fromEntries(
     Object.entries(CONNECTIONS).map(([name, { description }]) => [
       constantOf(name),
@@ -431,8 +430,7 @@ class DanglingReference {
   predicate!: string;
   @Field(() => String, {
     nullable: true,
-    description:
-      "JSON pointer to the reference in the record's document; null where it is stated otherwise.",
+    description: "JSON pointer to the reference in the document, where it has one.",
   })
   pointer!: string | null;
   @Field(() => Reference, { description: "What the reference states." }) target!: Reference;
@@ -440,7 +438,7 @@ class DanglingReference {
   reason!: DanglingReasonEnum;
   @Field(() => Reference, {
     nullable: true,
-    description: "Record to use in place of a deleted one, where its tombstone names one.",
+    description: "Record to use in place of a deleted one, where its tombstone says so.",
   })
   successor!: Reference | null;
 }

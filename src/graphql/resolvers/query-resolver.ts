@@ -153,7 +153,7 @@ class SearchFacetValue {
   value!: string;
   @Field(() => String, {
     nullable: true,
-    description: "For people: the name of an owner, the type of a kind; null where there is none.",
+    description: "For people: the name of an owner, the type of a kind, or null.",
   })
   label!: string | null;
   @Field(() => Int, { description: "Results that have it." }) count!: number;
@@ -182,9 +182,7 @@ class SearchConnectionType {
   @Field({ description: "The query as it was sent." }) query!: string;
   @Field(() => Int, { description: "Records found in all." }) totalCount!: number;
   @Field({
-    description:
-      "All were counted. Otherwise totalCount is 60,000, up to which PostgreSQL counts, and there " +
-      "are more.",
+    description: "All were counted; else there are more than totalCount (60,000).",
   })
   totalCountIsExact!: boolean;
   @Field(() => Int, {
@@ -201,8 +199,7 @@ class SearchConnectionType {
   })
   didYouMean!: string | null;
   @Field({
-    description:
-      "No record has all words of the query, so these have some of them, the best first.",
+    description: "No record has all words; these have some of them, the best first.",
   })
   matchesAnyWord!: boolean;
   @Field(() => [SearchEdge], { description: ABOUT_PAGE.edges }) edges!: () => Promise<SearchEdge[]>;
@@ -400,8 +397,7 @@ class HealthType {
   checks!: HealthCheckType[];
   @Field(() => Int, {
     nullable: true,
-    description:
-      "Commits that the graph index has yet to apply; null when the record store does not answer.",
+    description: "Commits that the graph index has yet to apply; null: not known.",
   })
   lag!: number | null;
   @Field(() => String, {

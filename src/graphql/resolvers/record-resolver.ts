@@ -448,8 +448,7 @@ export class RecordResolver {
 
   @Query(() => RecordNode, {
     nullable: true,
-    description:
-      "A record by its identifier, in any accepted spelling; null when nothing is stored under it.",
+    description: "A record by its identifier, in any spelling; null where there is none.",
   })
   async record(
     @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
@@ -485,8 +484,7 @@ export class RecordResolver {
   }
 
   @Query(() => Revision, {
-    description:
-      "One state of a record. Those of a deleted record are for its owner and administrators.",
+    description: "One state of a record; of a deleted one for owner and administrators.",
   })
   async revision(
     @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
@@ -506,9 +504,7 @@ export class RecordResolver {
 
   @Query(() => RevisionConnection, {
     name: "revisions",
-    description:
-      "States of a record, newest first. Those of a deleted record are for its owner and " +
-      "administrators.",
+    description: "Its states, newest first; of a deleted one for its owner.",
   })
   async history(
     @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
@@ -567,8 +563,7 @@ export class RecordResolver {
   }
 
   @Query(() => RecordConnection, {
-    description:
-      "Records of all kinds by filter. Users are among them only for callers with a token.",
+    description: "Records of all kinds by filter; users only for callers with a token.",
   })
   async records(
     @Args(() => RecordsArguments) page: RecordsArguments,

@@ -55,10 +55,7 @@ const LineageChangeEnum = describedEnum<LineageRecord["change"]>(
     CREATED: ["created", "The record is new."],
     CHANGED: ["changed", "The record has a new revision."],
     UNCHANGED: ["unchanged", "The record says the same already."],
-    LINKED: [
-      "linked",
-      "The caller may not change the record, or it was deleted: it is named only.",
-    ],
+    LINKED: ["linked", "It was deleted, or the caller may not change it: it is named only."],
   },
 );
 
@@ -73,10 +70,7 @@ class LineageRecordChange {
 }
 const RecordLineageInput = inputOf("recordLineage", {
   events: required<JsonValue>(GraphQLJSON, "One event of OpenLineage 2.0, or a list of them."),
-  owner: optional<string>(
-    ID,
-    "Who owns the records: you by default, or a group that you are a member of.",
-  ),
+  owner: optional<string>(ID, "Who owns the records: you by default, or a group of yours."),
 });
 const RecordLineagePayload = payloadOf("recordLineage", {
   events: required<number>(Int, "Events that were read."),

@@ -81,7 +81,7 @@ class TotalsType {
   @Field(() => Int, { description: "Criteria that apply." }) total!: number;
   @Field(() => Int, {
     nullable: true,
-    description: "Share of those that are met, in per cent, rounded down; met in part counts half.",
+    description: "Per cent of those that are met, rounded down; in part counts half.",
   })
   percent!: number | null;
 }

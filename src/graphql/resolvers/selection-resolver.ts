@@ -146,7 +146,7 @@ class RecordStatisticsGroup {
   format!: string | null;
   @Field(() => String, {
     nullable: true,
-    description: "SPDX identifier where the licence is known, else the licence as it is stated.",
+    description: "SPDX identifier of a known licence, else the licence as stated.",
   })
   license!: string | null;
   @Field(() => ScoreBandEnum, { nullable: true, description: "Band of their score." })
@@ -167,7 +167,7 @@ class RecordStatisticsGroup {
   averageBytes!: () => Promise<number | null>;
   @Field(() => Float, {
     nullable: true,
-    description: "AI-readiness score in per cent, on average of the crates that have a stored one.",
+    description: "AI-readiness score in per cent, on average of the crates with one.",
   })
   averageScore!: () => Promise<number | null>;
 }
@@ -376,7 +376,7 @@ export class ChangeResolver {
 
   @FieldResolver(() => RecordNode, {
     nullable: true,
-    description: "The record as it is now, which may be later than the change; null when deleted.",
+    description: "The record as it is now, also after later changes; null when deleted.",
   })
   async record(
     @Root() { change, id }: RecordChangeType,

@@ -42,7 +42,7 @@ registerEnumType(RecordOrderField, {
     MODIFIED: { description: "Time of the last change." },
     NAME: { description: "Name, without case." },
     SIZE: {
-      description: "Bytes of the stored content. Records without come last, in both directions.",
+      description: "Bytes of the stored content; records without come last.",
     },
     SCORE: {
       description:
@@ -58,7 +58,7 @@ enum OrderDirection {
 }
 registerEnumType(OrderDirection, {
   name: "OrderDirection",
-  description: "ASC: the smallest, first or oldest comes first. DESC: the other way round.",
+  description: "ASC: the smallest, first or oldest first. DESC: the other way round.",
   valuesConfig: {
     ASC: { description: "The smallest, first or oldest comes first." },
     DESC: { description: "The largest, last or newest comes first." },
@@ -85,8 +85,7 @@ export class DateTimeRange {
 }
 
 @InputType({
-  description:
-    "Conditions on a text; all that are given must hold. Upper and lower case are alike.",
+  description: "Conditions on a text, all of which must hold, in any case of letters.",
 })
 class StringFilter implements TextFilter {
   @Field(() => String, { nullable: true, description: "The whole text." })

@@ -151,8 +151,7 @@ export enum PublicationStatusEnum {
 }
 registerEnumType(PublicationStatusEnum, {
   name: "PublicationStatus",
-  description:
-    "Who may read the content: everyone when PUBLISHED, else those who may change the record.",
+  description: "PUBLISHED: everyone may read the content; else who may change it.",
   valuesConfig: {
     DRAFT: { description: "Not public yet." },
     PUBLISHED: { description: "The content is public." },
@@ -206,7 +205,7 @@ const storedNode = async (ark: string | undefined, { loaders }: Loading) => {
 };
 
 @ObjectType({
-  description: "What a record refers to: another record, or something outside of the registry.",
+  description: "What a record refers to: another record, or something elsewhere.",
   simpleResolvers: true,
 })
 export class Reference {
@@ -251,7 +250,7 @@ export class StatedDate {
   date!: string | null;
   @Field(() => DateTime, {
     nullable: true,
-    description: "The time: a date is the beginning of its day, and UTC counts where no zone is.",
+    description: "The time; a date is the beginning of its day, in UTC.",
   })
   time!: Date | null;
 }
@@ -299,7 +298,7 @@ export const tombstoneOf = (of: {
 });
 
 @ObjectType({
-  description: "Who made a record: a person or an organization, as the record states it.",
+  description: "A person or organization that made a record, as the record states it.",
   simpleResolvers: true,
 })
 export class Creator {
@@ -312,7 +311,7 @@ export class Creator {
   name!: string | null;
   @Field(() => RecordNode, {
     nullable: true,
-    description: "The record of the person or organization; null where none is stored here.",
+    description: "Its record; null where none is stored here.",
   })
   record!: (_args: object, context: Loading) => Promise<RecordNode | null>;
 }
@@ -485,7 +484,7 @@ export class StoredContent {
 }
 
 @InterfaceType("HasContent", {
-  description: "Records that may have stored bytes: a file, or a crate with its archive.",
+  description: "Records that may have bytes: a file, or a crate with its archive.",
   resolveType: (value: RecordNode) => value.typeName,
 })
 export abstract class HasContent {
