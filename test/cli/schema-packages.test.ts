@@ -63,6 +63,17 @@ describe("a Data Package as the schema", () => {
     expect([status, stderr]).toEqual([1, "arkgraph: p.json: it describes no table none.csv\n"]);
   });
 
+  it("names what says nothing at the top of the package, and where it belongs", async () => {
+    const sentence =
+      "missingValues at the top of the package has no effect: it belongs in the schema of a resource";
+    await write("top.json", { ...packageOf(kinds), missingValues: ["-"] });
+    const { status, stdout } = await validate("top.json", "--format", "json");
+    expect([status, stdout]).toEqual([0, expect.stringContaining(`"message":"${sentence}"`)]);
+    expect((await validate("top.json", "--strict")).status).toBe(1);
+    const made = await run(["schema", "import", "top.json", "--from", "frictionless"]);
+    expect([made.status, made.stderr]).toEqual([0, `arkgraph: top.json: ${sentence}\n`]);
+  });
+
   it("may have foreign keys in a circle", async () => {
     const circle = {
       ...kinds,

@@ -429,7 +429,7 @@ describe.skipIf(!CHROMIUM)("the page of one's own records in a browser", () => {
     await page.goto(`${server.url}/my/records`);
     await box.check();
     await page.click(`button[name=choose][value=${action}]`);
-    await page.locator("h2", { hasText: "1 record" }).waitFor();
+    await page.locator("h1", { hasText: "1 record" }).waitFor();
     expect(await page.textContent("main form")).toContain(name);
     if (field !== null) {
       const input = page.locator(`[name=${field}]`);

@@ -6,7 +6,7 @@ import {
   isJsonObject,
   type Json,
 } from "../../../src/tabular/interchange/exchange.js";
-import { fromFrictionless } from "../../../src/tabular/interchange/frictionless.js";
+import { fromFrictionless, noteMisplaced } from "../../../src/tabular/interchange/frictionless.js";
 import { fromOdcs, isOdcs, parseOdcs } from "../../../src/tabular/interchange/odcs.js";
 import { parseExactJson } from "../../../src/tabular/schema/exact-json.js";
 import { readSchema, type TableSchema } from "../../../src/tabular/schema/table-schema.js";
@@ -129,11 +129,11 @@ async function packageTables(
   if (!document) return undefined;
   return inFile(path, async () => {
     if (isOdcs(document)) return contractTables(path, document, note);
-    return isDataPackage(document)
-      ? (document["resources"] as unknown[])
-          .filter(isJsonObject)
-          .flatMap((resource) => resourceTables(path, resource, note))
-      : csvwTables(path, document, note);
+    if (!isDataPackage(document)) return csvwTables(path, document, note);
+    noteMisplaced(document, note);
+    return (document["resources"] as unknown[])
+      .filter(isJsonObject)
+      .flatMap((resource) => resourceTables(path, resource, note));
   });
 }
 

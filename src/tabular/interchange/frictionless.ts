@@ -279,6 +279,22 @@ const TYPES: Record<string, ExchangedColumn["type"]> = {
   year: "integer",
 };
 
+/** Members that count in a schema, or in a resource, and nowhere else. */
+const MISPLACED: readonly (readonly [name: string, place: string])[] = [
+  ...["missingValues", "fields", "primaryKey", "uniqueKeys", "foreignKeys"].map(
+    (name) => [name, "the schema of a resource"] as const,
+  ),
+  ["schema", "a resource"],
+  ["dialect", "a resource"],
+];
+
+/** Reports members at the top of a Data Package that say nothing about its tables there. */
+export function noteMisplaced(document: Record<string, unknown>, note: Note): void {
+  for (const [name, place] of MISPLACED)
+    if (document[name] !== undefined)
+      note(`${name} at the top of the package has no effect: it belongs in ${place}`);
+}
+
 /**
  * What a Table Schema, a Data Resource or the first resource of a Data Package says.
  * @throws TabularError `SCHEMA`
@@ -301,6 +317,7 @@ export function fromFrictionless(document: unknown, note: Note): ImportedTable {
       `${others} more ${others === 1 ? "resource" : "resources"} of the package: a schema ` +
         "describes one",
     );
+  if (resource !== document) noteMisplaced(document, note);
   if (schema !== resource) noteOthers(resource, CARRIED.resource, "", note);
   noteOthers(schema, CARRIED.schema, "", note);
   noteOthers(dialect, CARRIED.dialect, "dialect.", note);

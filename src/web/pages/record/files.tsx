@@ -1,6 +1,7 @@
 /** Stored files of a record or crate, and what is in them. */
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../../errors.js";
+import type { TableQuestion, TableView } from "../../../services/previews/table-view.js";
 import type { NoPreview } from "../../../services/previews/types.js";
 import { askedArk } from "../../../services/records/find.js";
 import { Empty, Identifier, Notice, Pager, Section, Size } from "../../components.js";
@@ -550,14 +551,7 @@ async function previewPage({ ask, params, query, readTable }: PageRequest): Prom
           {record && <RecordLink record={{ ...record, name: "About this file" }} />}
         </div>
         <Section id="preview" title="Preview">
-          {table && "rows" in table ? (
-            <TableOfFile {...{ id, question }} view={table} crate={inCrate} />
-          ) : (
-            <>
-              {table && <FirstRowsOnly {...table} />}
-              <WholePreview {...{ id, name, preview }} />
-            </>
-          )}
+          <TableOrPreview {...{ id, name, preview, table, question }} crate={inCrate} />
         </Section>
         <p class="quiet">
           <Identifier id={id} />
@@ -565,6 +559,22 @@ async function previewPage({ ask, params, query, readTable }: PageRequest): Prom
       </>
     ),
   };
+}
+
+interface TableOrPreviewProps extends Omit<ShownProps, "most"> {
+  table: TableView | NoPreview | undefined;
+  question: TableQuestion;
+  crate: string;
+}
+
+function TableOrPreview({ id, name, preview, table, question, crate }: TableOrPreviewProps) {
+  if (table && "rows" in table) return <TableOfFile {...{ id, question, crate }} view={table} />;
+  return (
+    <>
+      {table && <FirstRowsOnly {...table} />}
+      <WholePreview {...{ id, name, preview }} />
+    </>
+  );
 }
 
 /** Why a table cannot be searched and sorted: it is not read as a whole. */
