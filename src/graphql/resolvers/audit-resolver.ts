@@ -1,16 +1,5 @@
 /** The audit log. REST calls the methods that take a `SignedIn` as well. */
-import {
-  Arg,
-  Args,
-  Ctx,
-  Field,
-  ID,
-  InputType,
-  ObjectType,
-  Query,
-  registerEnumType,
-  Resolver,
-} from "type-graphql";
+import { Arg, Args, Ctx, Field, ID, InputType, ObjectType, Query, Resolver } from "type-graphql";
 import { GraphQLJSON } from "graphql-scalars";
 import {
   type AUDIT_EXPORTS,
@@ -22,6 +11,7 @@ import {
 } from "../../services/administration/audit.js";
 import {
   AUDIT_ACTIONS,
+  AUDIT_WORDS,
   type AuditAction,
   type AuditDetail,
   type AuditEntry,
@@ -30,12 +20,14 @@ import {
 import { type Context, type SignedIn, signedIn } from "./context.js";
 import { DateTimeRange } from "./types/inputs.js";
 import { checkedPage, connectionTo, PageArguments, pageOf } from "./types/pages.js";
+import { describedEnum } from "./types/records.js";
 import { DateTime } from "./types/scalars.js";
 
-const AuditActionEnum = Object.fromEntries(
-  AUDIT_ACTIONS.map((action): [AuditAction, AuditAction] => [action, action]),
+const AuditActionEnum = describedEnum<AuditAction>(
+  "AuditAction",
+  "What was done.",
+  Object.fromEntries(AUDIT_ACTIONS.map((action) => [action, [action, `${AUDIT_WORDS[action]}.`]])),
 );
-registerEnumType(AuditActionEnum, { name: "AuditAction", description: "What was done." });
 
 @ObjectType("AuditEntry", {
   description: "Who did what, for administrators.",

@@ -1,37 +1,15 @@
 /** The audit log, for administrators. */
 import { ServiceError } from "../../errors.js";
 import { instantOf } from "../../model/dates.js";
+import { AUDIT_WORDS, type AuditAction } from "../../storage/records/port.js";
 import { Empty, Field, Pager, When } from "../components.js";
-import { type AuditAction, AuditLogDocument, type AuditLogQuery } from "../documents.js";
+import { AuditLogDocument, type AuditLogQuery } from "../documents.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { recordPath, withQuery } from "../paths.js";
 import { counted } from "../words.js";
 import { signInFirst } from "./upload.js";
 
-const WORDS: Readonly<Record<AuditAction, string>> = {
-  SIGNED_IN: "signed in",
-  SIGN_IN_REFUSED: "sign-in refused",
-  TOKEN_USED: "token used from an address",
-  TOKEN_CREATED: "access token made",
-  TOKEN_REVOKED: "token revoked",
-  PASSWORD_CHANGED: "password changed",
-  PASSWORD_RESET_CREATED: "link to reset a password made",
-  EMAIL_CHANGED: "e-mail address changed",
-  IDENTITY_LINKED: "account at an issuer linked",
-  IDENTITY_UNLINKED: "account at an issuer unlinked",
-  OWNER_CHANGED: "owner changed",
-  MEMBERS_CHANGED: "members changed",
-  PUBLISHED: "published",
-  WITHDRAWN: "withdrawn",
-  DELETED: "deleted",
-  CONTENT_DELETED: "content deleted",
-  ACCOUNT_CREATED: "account created",
-  ACCOUNT_DISABLED: "account disabled",
-  ACCOUNT_ENABLED: "account enabled",
-  ADMIN_GRANTED: "made administrator",
-  ADMIN_REMOVED: "made member",
-};
-const isAction = (text: string): text is AuditAction => Object.hasOwn(WORDS, text);
+const isAction = (text: string): text is AuditAction => Object.hasOwn(AUDIT_WORDS, text);
 
 async function auditLog(request: PageRequest): Promise<Page | Redirect> {
   const { ask, viewer, query } = request;
@@ -66,7 +44,7 @@ async function auditLog(request: PageRequest): Promise<Page | Redirect> {
             label="What"
             name="action"
             value={action}
-            options={[["", "everything"], ...Object.entries(WORDS)]}
+            options={[["", "Everything"], ...Object.entries(AUDIT_WORDS)]}
           />
           <Field
             label="Who"
@@ -121,7 +99,7 @@ function Entries({ entries }: { entries: AuditLogQuery["auditEntries"]["nodes"] 
         <tbody>
           {entries.map(({ at, action, actor, name, address, subject, detail }) => (
             <tr>
-              <td class="entry">{WORDS[action]}</td>
+              <td class="entry">{AUDIT_WORDS[action]}</td>
               <td data-label="When">
                 <When at={at} minute />
               </td>

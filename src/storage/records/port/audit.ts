@@ -1,35 +1,36 @@
 import type { Page } from "./record.js";
 
-/** What is recorded. A new act of access gets its line in the group where it belongs. */
-export const AUDIT_ACTIONS = [
+/** What is recorded, in words. A new act of access gets its line in the group where it belongs. */
+export const AUDIT_WORDS = {
   // Ways in.
-  "SIGNED_IN",
-  "SIGN_IN_REFUSED",
-  "TOKEN_USED",
+  SIGNED_IN: "Signed in",
+  SIGN_IN_REFUSED: "Sign-in, or a secret in its place, refused",
+  TOKEN_USED: "First use of a token from an address in an hour",
   // Changes of a way in.
-  "TOKEN_CREATED",
-  "TOKEN_REVOKED",
-  "PASSWORD_CHANGED",
-  "PASSWORD_RESET_CREATED",
-  "EMAIL_CHANGED",
-  "IDENTITY_LINKED",
-  "IDENTITY_UNLINKED",
+  TOKEN_CREATED: "Access token made",
+  TOKEN_REVOKED: "Token revoked",
+  PASSWORD_CHANGED: "Password changed",
+  PASSWORD_RESET_CREATED: "Link to set a new password made",
+  EMAIL_CHANGED: "E-mail address changed",
+  IDENTITY_LINKED: "Account at an issuer linked",
+  IDENTITY_UNLINKED: "Account at an issuer unlinked",
   // Who may do what.
-  "OWNER_CHANGED",
-  "MEMBERS_CHANGED",
+  OWNER_CHANGED: "Owner changed",
+  MEMBERS_CHANGED: "Members changed",
   // What everybody sees.
-  "PUBLISHED",
-  "WITHDRAWN",
-  "DELETED",
-  "CONTENT_DELETED",
+  PUBLISHED: "Published, or under an embargo",
+  WITHDRAWN: "Archived, or a draft again",
+  DELETED: "Record deleted",
+  CONTENT_DELETED: "Content of a file deleted",
   // Administration.
-  "ACCOUNT_CREATED",
-  "ACCOUNT_DISABLED",
-  "ACCOUNT_ENABLED",
-  "ADMIN_GRANTED",
-  "ADMIN_REMOVED",
-] as const;
-export type AuditAction = (typeof AUDIT_ACTIONS)[number];
+  ACCOUNT_CREATED: "Account created",
+  ACCOUNT_DISABLED: "Account disabled",
+  ACCOUNT_ENABLED: "Account enabled",
+  ADMIN_GRANTED: "Made administrator",
+  ADMIN_REMOVED: "Made member",
+} as const;
+export type AuditAction = keyof typeof AUDIT_WORDS;
+export const AUDIT_ACTIONS = Object.keys(AUDIT_WORDS) as AuditAction[];
 
 /** Few short values; never a secret, a password or the text of a record. */
 export type AuditDetail = Readonly<Record<string, string | number | boolean>>;
