@@ -237,7 +237,7 @@ describe("a grant", () => {
     }
   });
 
-  it("for a crate covers the members with its owner only, and no private ones", async () => {
+  it("for a crate covers the members with its owner only", async () => {
     const root = await crate({ "a.txt": "bytes-of-own\n", "b.txt": "bytes-of-another\n" }, "draft");
     await server.request("POST", "/records/transfer", {
       token: people.admin.token,
