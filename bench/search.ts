@@ -146,7 +146,6 @@ async function relevance({ crates, folder, say }: Surroundings): Promise<Figure[
         const port = await freePort();
         server = await startRegistry(data, {
           ...embeddings.settings,
-          VECTORS_INTERVAL: "200ms",
           METRICS_PORT: String(port),
         });
         await untilEmbedded(`http://127.0.0.1:${port}/metrics`);

@@ -110,6 +110,10 @@ interface Made {
   token: string;
 }
 
+interface ScoreOfCrate {
+  aiReadyScore: { totals: { met: number; total: number } };
+}
+
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 /** One finished step: its name and its result. */
 const done = (label: string, text: string): void =>
@@ -120,7 +124,7 @@ const done = (label: string, text: string): void =>
  * @param address of the registry; @param signal ends it between two steps and in them
  * @throws Failure at the first step with an unexpected result
  */
-async function walkThrough(address: string, signal: AbortSignal): Promise<Made> {
+export async function walkThrough(address: string, signal: AbortSignal): Promise<Made> {
   const user = DEMO_USER;
   const anonymous = new Registry(address, undefined, signal);
   done(
@@ -142,6 +146,14 @@ async function walkThrough(address: string, signal: AbortSignal): Promise<Made> 
   const metadata = await client.json<{ name?: string }>(`/${crate}`);
   done("Crate", `${crate}, ingested within ${((performance.now() - began) / 1000).toFixed(1)} s`);
   done("Resolved", `“${metadata.name ?? "?"}”`);
+
+  // It is stored from the first time that it is asked for; lists select by it then.
+  const { data } = await client.send<{ data: ScoreOfCrate }>("POST", "/graphql", {
+    query: "query ($id: ID!) { aiReadyScore(id: $id) { totals { met total } } }",
+    variables: { id: crate },
+  });
+  const { met, total } = data.aiReadyScore.totals;
+  done("Score", `${met} of ${total} criteria of AI-readiness met`);
 
   await compareFile(client, `${crate}/${PATHS.figure}`);
   const result = `${crate}/${PATHS.clusters}`;

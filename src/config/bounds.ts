@@ -15,6 +15,10 @@ const [bytes, ms, count] = [of("bytes"), of("ms"), of("count")];
  */
 export const BOUNDS = {
   BACKLINK_LIMIT: count(1000, "Most derived entries in one list of a record."),
+  BODY_MIN_RATE: bytes(
+    16 * 2 ** 10,
+    "Slowest rate, a second, at which the body of a request may arrive.",
+  ),
   CATALOG_PAGE_SIZE: count(100, "Most datasets on one page of /catalog."),
   CONTAINER_TIMEOUT: ms(
     60_000,
@@ -263,6 +267,10 @@ export const BOUNDS = {
     "Longest time that a request waits for an AI-readiness score; a computation in the " +
       "background may take longer.",
   ),
+  SCRUB_INTERVAL: ms(
+    7 * 86_400_000,
+    "Minimum time between the starts of two rounds over all stored objects.",
+  ),
   SEARCH_MAX_QUERY_BYTES: bytes(8192, "Longest query of a search."),
   SEARCH_TIMEOUT: ms(10_000, "Longest time that a search may take."),
   SPARQL_IDLE: ms(
@@ -287,6 +295,7 @@ export const BOUNDS = {
     8,
     "Most connections to the SPARQL endpoint; half of them are for queries of /sparql.",
   ),
+  SPARQL_QUEUE: count(512, "Most queries that wait for a process of /sparql."),
   SPARQL_QUEUE_WAIT: ms(40_000, "How long a query to /sparql may be queued, loading included."),
   SPARQL_SLICE: ms(
     5_000,
@@ -307,6 +316,7 @@ export const BOUNDS = {
   VALIDATE_MEMORY: bytes(512 * 2 ** 20, "Heap of the thread that checks by shapes."),
   VALIDATE_TIMEOUT: ms(60_000, "Longest time of one check by shapes."),
   VALIDATIONS_AT_ONCE: count(2, "How many checks by shapes run at a time."),
+  VECTORS_INTERVAL: ms(2_000, "How often the registry checks for records without vectors."),
 };
 
 type BoundName = keyof typeof BOUNDS;

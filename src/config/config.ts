@@ -238,11 +238,6 @@ export const SETTINGS = {
     "Period in which BODY_MIN_RATE must arrive on average, or the body must end; smaller " +
       "bodies therefore have this time in all.",
   ),
-  BODY_MIN_RATE: setting(
-    size,
-    16 * 2 ** 10,
-    "Slowest rate, in bytes a second, at which the body of a request may arrive.",
-  ),
   LOG_LEVEL: setting(
     oneOf("fatal", "error", "warn", "info", "debug", "silent"),
     "info",
@@ -360,11 +355,6 @@ export const SETTINGS = {
     "Bytes of stored objects that are read and hashed per second in the background, by one " +
       "node at a time, to find damaged ones; off for none.",
   ),
-  SCRUB_INTERVAL: setting(
-    duration,
-    7 * 86_400_000,
-    "Minimum time between the starts of two rounds over all stored objects.",
-  ),
   VERIFY_DOWNLOADS: setting(
     oneOf("yes", "no"),
     "yes",
@@ -408,7 +398,6 @@ export const SETTINGS = {
     "Most processes that answer /sparql; each holds the whole graph, and a further one starts " +
       "only when all are busy.",
   ),
-  SPARQL_QUEUE: setting(whole(1, 10_000), 512, "Most queries that wait for a process of /sparql."),
   SPARQL_PENALTY: setting(
     duration,
     60_000,
@@ -471,11 +460,6 @@ export const SETTINGS = {
     duration,
     300_000,
     "Longest time that the check of a table may take, time in the queue included.",
-  ),
-  VECTORS_INTERVAL: setting(
-    durationFrom(100, "100ms"),
-    2_000,
-    "How often the registry checks for records without vectors.",
   ),
   GRAPHQL_MAX_COST: setting(
     whole(100, 10_000_000),

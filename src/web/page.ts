@@ -7,6 +7,7 @@ import type { Caller } from "../services/access/rules.js";
 import type { drawEvidence, DrawnEvidence } from "../services/evidence/picture/drawing.js";
 import type { LinkedIssuer } from "../services/administration/sign-in.js";
 import type { EvidenceRequest } from "../services/evidence/types.js";
+import type { NoPreview } from "../services/previews/types.js";
 import type { TableQuestion, TableView } from "../services/previews/table-view.js";
 import type { GraphNames } from "../services/sparql/answer.js";
 import type { TypedDocumentString } from "./document.js";
@@ -115,10 +116,11 @@ export interface PageRequest {
   /** Draws what is next to a record. */
   drawNearby(ark: Ark, link: string): Promise<DrawnEvidence>;
   /**
-   * The table in a stored file, as its reader asks for it; undefined for what is no table.
+   * The table in a stored file, as its reader asks for it, or why it cannot be read as a whole;
+   * undefined for what is no table.
    * @throws ServiceError for what the reader may not read
    */
-  readTable(ark: Ark, question: TableQuestion): Promise<TableView | undefined>;
+  readTable(ark: Ark, question: TableQuestion): Promise<TableView | NoPreview | undefined>;
   /** The operations of the REST API. */
   readonly operations: readonly Operation[];
   /** Ends the session. */

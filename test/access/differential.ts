@@ -373,7 +373,10 @@ const REST: Record<string, Row> = {
     list: { query: "?query=deleted+of+name+description+bytes&limit=100" },
     twin: "search",
   },
-  search_semantic: { list: { query: "?query=description+of+what+was+deleted&limit=100" } },
+  // Words of private records too.
+  search_semantic: {
+    list: { query: "?query=description+of+what+was+deleted+zirconiumname&limit=100" },
+  },
   validate_table: { write: "table" },
 };
 
@@ -419,7 +422,9 @@ const QUERIES: Record<string, string> = {
   supportPath:
     `query ($id: ID!) { supportPath(from: $id, to: "ark:99999/world-deleted") { nodes { ` +
     `${RECORD} } } }`,
-  search: `{ search(query: "deleted of name description bytes", first: 100) { __typename } }`,
+  search:
+    `{ search(query: "deleted of name description bytes", first: 100) { __typename } private: search(` +
+    `query: "zirconium*", first: 100) { totalCount nodes { ${RECORD} } } }`,
   submission: `query ($submission: ID!) { submission(id: $submission) { ${SUBMISSION} } }`,
   submissions: `{ submissions { nodes { ${SUBMISSION} } } }`,
   validate: "query ($crate: JSON!) { validate(document: $crate) { conforms results { message } } }",

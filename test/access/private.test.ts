@@ -164,6 +164,29 @@ describe("private records", () => {
     expect(mine).toMatch(WORDS);
   });
 
+  it("are found by their words in searches and lists of their owner, and of nobody else", async () => {
+    const found = async (words: string, reader: Reader): Promise<number[]> => {
+      const counts: number[] = [];
+      for (const mode of ["basic", "semantic"]) {
+        const { text } = await read(`/search/${mode}?query=${words}`, reader);
+        counts.push((JSON.parse(text) as { total_results: number }).total_results);
+      }
+      const query = `{ search(query: "${words}") { totalCount nodes { id } facets(by: [KIND]) {
+        values { count } } } records(filter: { text: "${words}" }) { totalCount } }`;
+      const { data } = JSON.parse(await graphql(query, reader)) as {
+        data: Record<"search" | "records", { totalCount: number }>;
+      };
+      return [...counts, data.search.totalCount, data.records.totalCount];
+    };
+    // The dataset, the run, and the crate with its file.
+    expect(await found("zirconium", owner!)).toEqual([4, 4, 4, 4]);
+    expect(await found("zirconium", other!)).toEqual([0, 0, 0, 0]);
+    expect(await found("zirconium", null)).toEqual([0, 0, 0, 0]);
+    const html = { headers: { Accept: "text/html" } };
+    expect((await read("/search?q=zirconium", owner!, html)).text).toContain(HIDDEN);
+    expect((await read("/search?q=zirconium", other!, html)).text).not.toContain(HIDDEN);
+  });
+
   it("answer others as an identifier that nobody has", async () => {
     const asked = (ark: string) => [
       `/${ark}`,

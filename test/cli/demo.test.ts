@@ -33,6 +33,7 @@ describe("the demo", () => {
       "Processing",
       "Crate",
       "Resolved",
+      "Score",
       "File",
       "Evidence",
     ])

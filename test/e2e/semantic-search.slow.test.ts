@@ -60,7 +60,6 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
     server = await EmbeddingsServer.start();
     registry = await startKillable({
       ...server.settings,
-      VECTORS_INTERVAL: "200ms",
       JOB_BACKOFF: "50ms",
       JOB_BACKOFF_MAX: "200ms",
       LOG_LEVEL: "info",

@@ -164,6 +164,25 @@ describe("the preview of a file", () => {
     expect(await at("paper.pdf")).toMatch(/<a [^>]*href="\/view\/ark:[^"]*paper\.pdf"/);
   });
 
+  test("says why a table is shown without search and order", async () => {
+    const hurried = await LiveRegistry.start({ PREVIEW_TIMEOUT: "1ms" });
+    const { token } = await hurried.user("Ada");
+    const archive = await crate([{ "@id": "wells.csv", "@type": "File", name: "Wells" }], {
+      "wells.csv": "well,cells\nA1,7\n",
+    });
+    const root = (await hurried.take(archive, token)).rocrateIdentifier as string;
+    const { text } = await hurried.ask(`/preview/${root}/wells.csv`, {
+      token,
+      headers: { Accept: "text/html" },
+    });
+    await hurried.stop();
+    const preview = section(text, "preview");
+    expect(preview).toContain(
+      "Only the first rows are shown, without search and order: reading the whole table takes too long.",
+    );
+    expect(preview).toContain(">A1</td>");
+  });
+
   test("is not shown to those who may not read the file", async () => {
     const bob = await registry.user("Bob");
     expect(await page(`/${ROOT}/data/cells.csv`, bob)).not.toContain('id="preview"');

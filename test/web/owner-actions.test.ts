@@ -72,9 +72,65 @@ describe("the page of a draft, for its owner", () => {
       from: id,
       until: "2999-01-01",
     });
-    expect(done.location).toBe(`/${id}?done=embargo`);
+    expect(done.location).toMatch(`/${id}?done=embargo&undo=`);
     expect((await reader.get(done.location!)).text).toContain("The record was embargoed.");
     expect(await stateOf(id)).toBe("EMBARGOED");
+  });
+
+  const undoIn = (text: string): Record<string, string> => {
+    const [, from, steps] =
+      /name="from" value="([^"]*)"\/?>.*?name="steps" value="([^"]*)"/s.exec(text) ?? [];
+    expect(from, text).toBeDefined();
+    return { action: "undo", from: from!, steps: steps!.replaceAll("&quot;", '"') };
+  };
+
+  test("takes an action back, and leads back to the record", async () => {
+    const group = await create("group", { name: "Lab of the undone" });
+    const recordOf = async (id: string) => (await server.deps.records.findMany([id]))[0]!;
+    for (const fields of [
+      { action: "embargo", until: "2999-01-01" },
+      { action: "archive", reason: "Wrong plate" },
+      { action: "transfer", owner: group },
+    ]) {
+      const id = await create("dataset", { name: "There and back" });
+      const done = await reader.send("/my/records", { ...fields, id, from: id });
+      const undo = undoIn((await reader.get(done.location!)).text);
+      const undone = await reader.send("/my/records", undo);
+      expect([undone.status, undone.location]).toEqual([303, `/${id}?done=undo`]);
+      const { text } = await reader.get(undone.location!);
+      expect(text).toContain("The record was set back to what it was.");
+      expect(text).not.toContain('name="steps"');
+      expect(await recordOf(id)).toMatchObject({ publicationStatus: "DRAFT", owner: ada.id });
+    }
+  });
+
+  test("takes a change of its form back, unless somebody was there meanwhile", async () => {
+    const id = await create("dataset", { name: "Plate A" });
+    const change = async (name: string) => {
+      const form = (await reader.get(`/edit/${id}`)).text;
+      const expected = /name="expected" value="(\d+)"/.exec(form)![1]!;
+      const { location } = await reader.send(`/edit/${id}`, { expected, name });
+      return undoIn((await reader.get(location!)).text);
+    };
+    const nameOf = async () => (await server.request("GET", `/${id}`)).body["name"];
+    await reader.send("/my/records", await change("Plate B"));
+    expect(await nameOf()).toBe("Plate A");
+    const late = await change("Plate C");
+    await change("Plate D");
+    const { text } = await reader.send("/my/records", late);
+    expect(text).toContain("It was changed meanwhile");
+    expect(await nameOf()).toBe("Plate D");
+  });
+
+  test("offers no Undo that a link from elsewhere brings", async () => {
+    const id = await create("dataset", { name: "Not to be opened" });
+    const steps = JSON.stringify([{ id, revision: 1, status: "PUBLISHED" }]);
+    for (const undo of [steps, `x ${steps}`, " ", `${"A".repeat(43)} ${steps}`]) {
+      const query = new URLSearchParams({ done: "archive", undo }).toString();
+      const { status, text } = await reader.get(`/${id}?${query}`);
+      expect(status).toBe(200);
+      expect(text).not.toContain('name="steps"');
+    }
   });
 
   test("shows why an action was refused beside its form", async () => {
@@ -155,6 +211,20 @@ describe.skipIf(!CHROMIUM)("the owner's actions in a browser", () => {
     browser = await launch();
   });
   afterAll(() => browser.close());
+
+  test("takes a change of keywords back from the page of the record", async () => {
+    const id = await create("dataset", { name: "Keywords there", keywords: ["cells"] });
+    const { page } = await watchedPage(browser, server.url, {});
+    await signIn(page, server.url, ada, `/edit/${id}`);
+    await page.fill("[name=keywords]", "cells\nplates");
+    await page.locator("main form button:not([disabled])").last().click();
+    await page.locator(".notice", { hasText: "The record was changed." }).waitFor();
+    await page.locator("button[value=undo]").click();
+    await page.locator(".notice", { hasText: "set back to what it was" }).waitFor();
+    const { body } = await server.request("GET", `/${id}`);
+    expect(body["keywords"]).toEqual(["cells"]);
+    await page.context().close();
+  });
 
   test.each([
     ["with scripts on a screen", { viewport: { width: 1280, height: 900 } }],

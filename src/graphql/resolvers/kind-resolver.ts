@@ -334,10 +334,7 @@ export class LinksResolver {
   }
 
   @FieldResolver(() => [Creator], {
-    description:
-      "Who made the record: the authors that it states, else those of its main entity, creditText, " +
-      "collectors, compilers and contributors; of a crate else the authors of its parts and the " +
-      "agents of its runs. Who uploaded it is its owner.",
+    description: "Its authors, else those of its parts and runs; never its uploader.",
   })
   async creators(@Root() { stored }: RecordNode, @Ctx() context: Context): Promise<Creator[]> {
     if (!stored) return [];

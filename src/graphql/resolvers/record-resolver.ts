@@ -618,9 +618,7 @@ export class RecordResolver {
 
   @FieldResolver(() => RecordDocumentType, {
     nullable: true,
-    description:
-      "The record in another format, as REST answers it with `?format=`; null when nothing is " +
-      "stored here. Where the record lacks what the format requires, the error names the fields.",
+    description: "The record in another format, as REST's `?format=` answers it.",
   })
   async as(
     @Root() node: RecordNode,

@@ -107,9 +107,7 @@ export class ValidationResolver {
 export class ShapeReportResolver {
   @FieldResolver(() => ShapeReportType, {
     nullable: true,
-    description:
-      "Checks the record by the SHACL shape of its kind, and a crate with its members; null " +
-      "when nothing is stored here.",
+    description: "What the SHACL shape of its kind finds; of a crate, in its members too.",
   })
   async shapeReport(
     @Root() { stored }: RecordNode,

@@ -98,14 +98,14 @@ async function made(deps: Deps, content: Content): Promise<ReadPreview> {
 
 /**
  * The table in a stored file, as a reader asks for it: of large tables the first rows are read.
- * Undefined for what is no table, what the caller may not read, and what takes too long.
+ * Undefined for what is no table.
  */
 export async function tableOf(
   deps: Deps,
   ark: Ark,
   caller: Caller | null,
   question: TableQuestion,
-): Promise<TableView | undefined> {
+): Promise<TableView | NoPreview | undefined> {
   const { config } = deps;
   const content = await contentOf(deps, ark, caller);
   if (content.object.role === "archive") return undefined;
@@ -121,8 +121,7 @@ export async function tableOf(
   if (before) return before;
   const input = { ...(await asked.input()), question };
   const view = await inThread<typeof readTableView>(deps, VIEW_JOB, input);
-  if (!view || "form" in view) return undefined;
-  knownViews.set(key, view);
+  if (view && !("form" in view)) knownViews.set(key, view);
   return view;
 }
 

@@ -6,7 +6,14 @@ import * as stopword from "stopword";
 import { getOrInsert } from "../../get-or-insert.js";
 import { formsOf } from "../../model/word-forms.js";
 import { asWord, type QueryTerm, type SearchTerms, WORD } from "../../model/search-query.js";
-import type { FragmentPart, ScorePart, SearchFacet, SearchPage, SearchQuery } from "./port.js";
+import type {
+  FragmentPart,
+  ScorePart,
+  SearchFacet,
+  SearchHit,
+  SearchPage,
+  SearchQuery,
+} from "./port.js";
 import type { RecordFilter, StatisticsKey } from "./port/selection.js";
 import { Connection } from "./sqlite/statement.js";
 
@@ -296,6 +303,71 @@ export const FACETED = 50_000;
  * facets of more are never marked as exact.
  */
 export const COUNTED = 60_000;
+
+/** Terms by which private records are put in order; each costs a look into the index. */
+export const PRIVATE_TERMS = 16;
+
+/**
+ * What a search finds with the private records that a viewer sees. They come before the open ones,
+ * whose ranks and totals they do not change; those that an administrator sees, of all people, come
+ * behind them.
+ */
+export class WithPrivate {
+  /** The query for open records. */
+  readonly open: SearchQuery;
+  readonly #query: SearchQuery;
+  readonly #found: number;
+
+  /** @param found how many private records are found */
+  constructor(query: SearchQuery, found: number) {
+    const { offset, limit, viewer } = query;
+    this.#query = query;
+    this.#found = found;
+    this.open =
+      viewer === undefined
+        ? query
+        : {
+            ...query,
+            offset: Math.max(0, offset - found),
+            limit: Math.min(limit, Math.max(0, offset + limit - found)),
+          };
+  }
+
+  /** The open records; none where they have other words than the requested ones. */
+  others(page: SearchPage): SearchPage {
+    const isMeant = page.corrected === undefined && page.matchesAnyWord !== true;
+    return isMeant ? page : NOTHING;
+  }
+
+  /** Those of the private records that the page shows. */
+  shown<Found>(found: readonly Found[], { total }: SearchPage): Found[] {
+    const { offset, limit, viewer } = this.#query;
+    const before = viewer === undefined ? total : 0;
+    return found.slice(Math.max(0, offset - before), Math.max(0, offset + limit - before));
+  }
+
+  /** Hits by falling score: a private record counts as much as the best open one, or is not ranked. */
+  page(
+    others: SearchPage,
+    hits: readonly Omit<SearchHit, "score">[],
+    facets: readonly SearchFacet[] | undefined,
+  ): SearchPage {
+    const isLast = this.#query.viewer === undefined;
+    const scored = hits.map((hit) => ({
+      ...hit,
+      score: isLast ? UNRANKED : 1,
+      ...(this.#query.explain === true ? { parts: [] } : {}),
+    }));
+    return {
+      ...others,
+      total: others.total + this.#found,
+      exact: others.exact && this.#found <= FACETED,
+      ranked: others.ranked + this.#found,
+      ...(facets ? { facets } : {}),
+      hits: isLast ? [...others.hits, ...scored] : [...scored, ...others.hits],
+    };
+  }
+}
 
 /** The values of most records, equal ones in their order. */
 export const nothingFor = ({ facets }: SearchQuery): SearchPage => ({

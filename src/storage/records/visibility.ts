@@ -23,7 +23,7 @@ export const viewerKey = (viewer: Viewer | undefined): string | null =>
  * SELECT of the keys of owners that the viewer acts for: the user itself, and the groups,
  * organizations and projects that it owns or is a member of. It is `actsFor` of the access rules.
  */
-export const actsForSql = (viewer: string): string => `SELECT ${viewer}
+export const actsForSql = (viewer: string): string => `SELECT ${viewer} AS key
     UNION ALL SELECT g.key FROM record AS g WHERE g.owner_key = ${viewer}
       AND g.kind IN (${KINDS}) AND g.deleted_at IS NULL
     UNION ALL SELECT g.key FROM link AS m JOIN via AS w ON w.id = m.via
@@ -61,3 +61,8 @@ export const withinLinkSql = (record: string, viewer: string): string =>
 export const seenSql = (record: string, viewer: string): string =>
   `(${viewer} IS NULL OR ${record}.private = 0 OR ${record}.owner_key IN (${actsForSql(viewer)})
     OR ${ofLinkSql(record, viewer)} OR ${withinLinkSql(record, viewer)})`;
+
+/** SELECT of the keys of owners whose private records the viewer sees, of those that have any. */
+export const privateOwnersSql = (viewer: string): string =>
+  `SELECT DISTINCT o.key FROM (${actsForSql(viewer)}) AS o WHERE EXISTS (SELECT 1
+    FROM record AS p WHERE p.owner_key = o.key AND p.private = 1 AND p.deleted_at IS NULL)`;

@@ -27,8 +27,9 @@ import { kindOf } from "../format.js";
 import { nameText } from "../../model/labels.js";
 import { kindText, labelOf, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
-import { recordPath } from "../paths.js";
+import { recordPath, withQuery } from "../paths.js";
 import { problemOf } from "../problems.js";
+import { sealedSteps } from "./my/undo.js";
 import { signInFirst } from "./upload.js";
 
 type Input = Readonly<Record<string, unknown>>;
@@ -576,15 +577,18 @@ async function save(request: PageRequest): Promise<Page | Redirect> {
   }
   if (Object.keys(patch).length === 0) return { redirect: recordPath(id) };
   try {
-    await ask(ChangeRecordDocument, {
+    const { updateRecord: changed } = await ask(ChangeRecordDocument, {
       input: { id, patch, expectedRevision: record.revision },
     });
+    // A change that came to nothing made no revision.
+    const steps = changed.revision === record.revision ? [] : [{ id, revision: changed.revision }];
+    const undo = sealedSteps(request.csrf, steps);
+    return { redirect: withQuery(recordPath(id), { done: "edit", undo }) };
   } catch (error) {
     // Somebody was faster, by less than this request took.
     if (error instanceof ServiceError && error.code === "REVISION_MISMATCH") return save(request);
     return editPage(request, { record, texts: merged, problem: problemOf(error) });
   }
-  return { redirect: recordPath(id) };
 }
 
 export const editRoutes: readonly Route[] = [{ path: "/edit/*ark", get: show, post: save }];

@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { arkKey, parseArk } from "../../../src/identifiers/ark.js";
-import type { FeedAnswer, RecordFilter, ReviewLink, Viewer } from "../../../src/storage/records/port.js";
+import type {
+  FeedAnswer,
+  RecordFilter,
+  ReviewLink,
+  SearchQuery,
+  Viewer,
+} from "../../../src/storage/records/port.js";
 import {
   commitOf,
   create,
@@ -179,25 +185,131 @@ export function visibilityConforms({ store, reopen }: Setting): void {
       expect(await store().find(parseArk(CRATE)!, LINK)).toBeUndefined();
     });
 
-    test("is found by no word, no correction and no facet, and by its identifier for those who see it", async () => {
+    const search = (text: string, viewer: Viewer | undefined, more: Partial<SearchQuery> = {}) =>
+      store().search({ text, match: "all", offset: 0, limit: 10, viewer, ...more });
+    const found = async (...asked: Parameters<typeof search>): Promise<string[]> =>
+      (await search(...asked)).hits.map(({ ark }) => ark);
+
+    test("is found by words and by its identifier for those who see it, and by nothing for others", async () => {
       await world();
-      const search = (text: string, viewer: Viewer | undefined, more: object = {}) =>
-        store().search({ text, match: "all", offset: 0, limit: 10, viewer, ...more });
+      const newest = [GROUPS, PRIVATE];
       for (const [, viewer, seen] of VIEWERS) {
-        for (const text of ["zirconium", "zirconum", "hush", "plain zirconium"]) {
-          const page = await search(text, viewer, { facets: { by: ["keyword"], limit: 10 } });
-          expect(JSON.stringify(page)).not.toMatch(/secret|hush|private|"zirconium"/);
-          expect(await search(text, viewer, { match: "related" })).toMatchObject({
-            hits: text.startsWith("plain") ? [{ ark: OPEN }] : [],
-          });
+        // Words find open records only for who reads by a link.
+        const by = viewer === LINK ? [] : seen;
+        const beside = viewer === LINK ? seen : [];
+        const own = newest.filter((ark) => by.includes(ark));
+        const facets = { by: ["keyword"], limit: 10 } as const;
+        for (const text of ["zirconium", "hush", "secret -plain", "name:secret", "zirc*"]) {
+          const page = await search(text, viewer, { facets });
+          expect(page.hits.map(({ ark }) => ark)).toEqual(own);
+          expect([page.total, page.ranked, page.exact]).toEqual([own.length, own.length, true]);
+          expect(page.facets).toEqual([{ by: "keyword", values: [], more: false, exact: true }]);
+          expect(await found(text, viewer, { match: "related" })).toEqual(own);
         }
+        // Neither a correction nor a hint: no open record has the words.
+        for (const text of ["zirconum", "hushed plain", "secret -zirconium"])
+          expect(JSON.stringify(await search(text, viewer))).not.toMatch(/secret|zirconium"/);
+        expect((await found("plain zirconium", viewer, { match: "related" })).toSorted()).toEqual(
+          [OPEN, ...own].toSorted(),
+        );
         const page = await search(arkKey(PRIVATE), viewer, { match: "identifier" });
         expect(page).toMatchObject({ total: seen.includes(PRIVATE) ? 1 : 0 });
         expect(page.hits.length).toBe(page.total);
-        expect(await selected({ text: "zirconium" }, viewer)).toEqual([]);
+        expect(await selected({ text: "zirconium" }, viewer)).toEqual(by);
+        expect(await selected({ not: { text: "zirconium" } }, viewer)).toEqual(beside);
+        expect(await store().countSelected({ filter: { text: "zirconium" }, viewer })).toBe(
+          by.length,
+        );
         expect(await selected({ keywords: ["hush"] }, viewer)).toEqual([]);
         expect(await store().count({ keyword: "hush", viewer })).toBe(0);
       }
+    });
+
+    test("comes before open records in a search of those who may change it, and changes nothing in that of others", async () => {
+      await world();
+      const names = ["ark:99999/one", "ark:99999/two", "ark:99999/three"];
+      await write(
+        store(),
+        ...names.map((ark, index) => create(ark, { name: `zirconium ${"dust ".repeat(index)}` })),
+      );
+      const facets = { by: ["kind", "owner"], limit: 10 } as const;
+      const open = await search("zirconium", NOBODY, { facets });
+      expect(open.total).toBe(3);
+      expect(await search("zirconium", as(CAT), { facets })).toEqual(open);
+      const own = await search("zirconium", as(OWNER), { facets });
+      const all = [GROUPS, PRIVATE, ...open.hits.map(({ ark }) => ark)];
+      expect(own.hits.map(({ ark }) => ark)).toEqual(all);
+      expect(own.hits.slice(2)).toEqual(open.hits);
+      expect(own.hits[0]).toEqual({
+        ark: GROUPS,
+        score: 1,
+        fragments: {
+          name: [
+            { text: "zirconium", found: true },
+            { text: " secret", found: false },
+          ],
+        },
+      });
+      expect([own.total, own.ranked]).toEqual([5, 5]);
+      expect(own.facets![0]!.values).toEqual([{ value: "dataset", records: 5 }]);
+      const service = await search("zirconium", undefined, { facets });
+      expect(service.hits.map(({ ark }) => ark)).toEqual([...all.slice(2), ...all.slice(0, 2)]);
+      for (const [viewer, expected] of [
+        [as(OWNER), all],
+        [undefined, service.hits.map(({ ark }) => ark)],
+      ] as const)
+        for (const limit of [1, 2, 3])
+          for (let offset = 0; offset < 6; offset++) {
+            const page = await search("zirconium", viewer, { offset, limit });
+            expect(page.hits.map(({ ark }) => ark)).toEqual(expected.slice(offset, offset + limit));
+            expect(page.total).toBe(5);
+          }
+      const kinds = { filter: { kinds: ["software" as const] } };
+      expect(await found("zirconium", as(OWNER), kinds)).toEqual([]);
+      expect(await found("zirconium", as(OWNER), { filter: { owners: [arkKey(GROUP)] } })).toEqual([
+        GROUPS,
+      ]);
+    });
+
+    test("is found by the words and the owner that it has now, and by nothing once it is deleted", async () => {
+      await world();
+      await write(store(), replace(PRIVATE, 1, { name: "argon", owner: CAT }));
+      expect(await found("argon", as(OWNER))).toEqual([]);
+      expect(await found("argon", as(CAT))).toEqual([PRIVATE]);
+      expect(await found("zirconium", as(CAT))).toEqual([]);
+      // The same text of another owner.
+      await write(store(), replace(PRIVATE, 2, { name: "argon", owner: OWNER }));
+      expect([await found("argon", as(OWNER)), await found("argon", as(CAT))]).toEqual([
+        [PRIVATE],
+        [],
+      ]);
+      await write(store(), remove(PRIVATE, 3));
+      expect(await found("argon", as(OWNER))).toEqual([]);
+      await write(store(), replace(PRIVATE, 4, { name: "krypton" }, { revive: true }));
+      expect(await found("krypton", as(OWNER))).toEqual([PRIVATE]);
+      await write(store(), {
+        op: "publish",
+        ark: PRIVATE,
+        status: "PUBLISHED",
+        embargoedUntil: null,
+      });
+      for (const viewer of [NOBODY, as(OWNER), undefined])
+        expect(await search("krypton", viewer)).toMatchObject({ total: 1, hits: [{ score: 1 }] });
+    });
+
+    test("stands by how many of the words it has, twice for those in name and keywords", async () => {
+      await world();
+      const holding = (ark: string, name: string, description: string) =>
+        hidden(ark, {}, { text: { name, description, keywords: "", other: "" } });
+      await write(
+        store(),
+        holding("ark:99999/both", "argon krypton", ""),
+        holding("ark:99999/name", "argon", ""),
+        holding("ark:99999/text", "table", "argon"),
+      );
+      expect(await found("argon krypton", as(OWNER), { match: "related" })).toEqual(
+        ["both", "name", "text"].map((name) => `ark:99999/${name}`),
+      );
     });
 
     test("changes no state that others see: newest link, feed, texts to embed", async () => {
@@ -259,15 +371,13 @@ export function visibilityConforms({ store, reopen }: Setting): void {
       });
       expect(await store().count({ kind: "dataset", viewer: NOBODY })).toBe(2);
       expect(await store().count({ kind: "dataset" })).toBe(3);
-      const found = await store().search({ text: "zirconium", match: "all", offset: 0, limit: 10 });
-      expect(found.hits.map(({ ark }) => ark)).toEqual([PRIVATE]);
+      expect(await found("zirconium", NOBODY)).toEqual([PRIVATE]);
       expect(await selected({ keywords: ["hush"] }, NOBODY)).toEqual([PRIVATE]);
       expect((await store().findMany([OPEN]))[0]!.newestBacklink).toBe(sequence);
       const [page] = await store().linksTo([arkKey(OPEN)], { limit: 10, viewer: NOBODY });
       expect(page!.items.map(({ source }) => source)).toEqual([PRIVATE]);
       await write(store(), replace(PRIVATE, 5, { name: "argon now" }));
-      const words = async (text: string) =>
-        (await store().search({ text, match: "all", offset: 0, limit: 10 })).total;
+      const words = async (text: string) => (await search(text, NOBODY)).total;
       expect([await words("zirconium"), await words("argon")]).toEqual([0, 1]);
     });
 
@@ -279,8 +389,7 @@ export function visibilityConforms({ store, reopen }: Setting): void {
         status: "PUBLISHED",
         embargoedUntil: null,
       });
-      const words = async (text: string) =>
-        (await store().search({ text, match: "all", offset: 0, limit: 10 })).total;
+      const words = async (text: string) => (await search(text, NOBODY)).total;
       expect([await words("zirconium"), await words("argon")]).toEqual([0, 1]);
       expect(await selected({ keywords: ["noble"] }, NOBODY)).toEqual([PRIVATE]);
       expect(await store().count({ keyword: "hush" })).toBe(0);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { Scrubber } from "../../../src/app/upkeep.js";
-import { readConfig } from "../../../src/config/config.js";
+import { configWithBounds } from "../../support/config.js";
 import { KnownDamage, scrubObjects } from "../../../src/services/objects/damage.js";
 import { openFileObjects } from "../../../src/storage/objects/files/store.js";
 import { contentDamaged, type ObjectStore } from "../../../src/storage/objects/port.js";
@@ -69,7 +69,7 @@ describe("the scrub", () => {
   const damageOf = () => new KnownDamage({ records, objects, log });
   const scrubber = (damage: KnownDamage, env: Record<string, string> = {}) =>
     new Scrubber({
-      config: readConfig({ SCRUB_RATE: "1024GiB", ...env }),
+      config: configWithBounds({ SCRUB_RATE: "1024GiB", ...env }),
       records,
       objects,
       damage,

@@ -98,7 +98,7 @@ const VisibilityEnum = describedEnum<Visibility>(
 );
 export const visibility = optional<Visibility>(
   VisibilityEnum,
-  "Who sees it until it is published; by default as DEFAULT_VISIBILITY says, else everybody.",
+  "Who sees it until it is published; else DEFAULT_VISIBILITY decides.",
 );
 export const idOf = (about = ANY_ID): Member<string> => required<string>(ID, about);
 

@@ -389,9 +389,7 @@ export abstract class RecordNode extends Node {
   }
   @Field(() => String, {
     nullable: true,
-    description:
-      "What people call the record: its name; a property with its value, a comment by its text, a " +
-      "person by given and family name. Null where the record says none of it.",
+    description: "What people call it: name, value, text of a comment, or person's name.",
   })
   get label(): string | null {
     return this.stored?.tombstone ? null : (labelOf(this.shown) ?? this.stored?.name ?? null);
@@ -442,9 +440,7 @@ export abstract class RecordNode extends Node {
   }
   @Field(() => Tombstone, {
     nullable: true,
-    description:
-      "What is left of a deleted record beside its id, kind and revision, and why a record was " +
-      "archived; null of others.",
+    description: "What is left of a deleted record; why a record was archived.",
   })
   get tombstone(): Tombstone | null {
     if (!this.stored) return null;

@@ -22,8 +22,9 @@ export interface SearchQuery {
    */
   match: "all" | "related" | "identifier";
   /**
-   * Who asks: words find open records only, which the index holds; an identifier finds private ones
-   * too.
+   * Who asks. Words find the private records that it sees too: `all` those with every word, `related`
+   * those with any, in an order of their own before the open ones, whose order, totals and
+   * corrections they do not change. Those of an administrator, who sees all, come behind.
    */
   viewer?: Viewer | undefined;
   /** Only these records are found, counted and compared with each other. */
@@ -113,7 +114,7 @@ export interface SearchFacet {
   exact: boolean;
 }
 
-/** Search in the public text of live records. */
+/** Search in the text of live records. */
 export interface SearchStore {
   /** @param signal an abort before the search has begun prevents it; its reason is thrown */
   search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage>;

@@ -58,7 +58,14 @@ import {
 } from "../selection.js";
 import { fold, isStorableText, shortWord, sortedName, wordOf } from "../text.js";
 import { allOf, anyOf, tsqueryOf, without } from "./search/words.js";
-import { actsForSql, ofLinkSql, seenSql, viewerKey, withinLinkSql } from "../visibility.js";
+import {
+  actsForSql,
+  ofLinkSql,
+  privateOwnersSql,
+  seenSql,
+  viewerKey,
+  withinLinkSql,
+} from "../visibility.js";
 import { type Database, type Row, type Statement, statement, type Value } from "./statement.js";
 
 /** The last character of all: no name has it, so it ends the range of names with a beginning. */
@@ -81,16 +88,33 @@ export const DIALECT: Dialect = {
   word: (keyword) => shortWord(wordOf(keyword)),
   textIds: (text, sql) => {
     const query = tsqueryFor(text);
-    return query === undefined
-      ? NO_IDS
-      : `SELECT m.id FROM text AS x JOIN record AS m ON m.state = x.state
-          WHERE x.search @@ to_tsquery('arkgraph', ${sql.add(query)})`;
+    if (query === undefined) return NO_IDS;
+    const asked = `to_tsquery('arkgraph', ${sql.add(query)})`;
+    const open = `SELECT m.id FROM text AS x JOIN record AS m ON m.state = x.state
+      WHERE x.search @@ ${asked}`;
+    const own = ofPrivateSql("m", sql);
+    return own === undefined
+      ? open
+      : `${open} UNION ALL SELECT m.id FROM private_text AS x JOIN record AS m ON m.state = x.state
+          WHERE x.search @@ ${asked} AND ${own}`;
   },
   currentContent: "o.role = 'content' AND o.ended IS NULL AND o.dropped = false",
   thenJoin: "JOIN",
   documentHolds: (text, sql) =>
     `position(convert_to(${sql.add(text)}::text, 'UTF8') IN t.document) > 0`,
 };
+
+/**
+ * Condition that a record is private and that the viewer sees it, by its owner, of which there is an
+ * index; absent where the viewer sees no private record.
+ */
+export function ofPrivateSql(record: string, sql: Sql): string | undefined {
+  const { seer } = sql;
+  if (seer === null) return undefined;
+  const own =
+    seer === undefined ? "" : ` AND ${record}.owner_key = ANY(ARRAY(${privateOwnersSql(seer)}))`;
+  return `${record}.private = 1 AND ${record}.deleted_at IS NULL${own}`;
+}
 
 /** The month of days since 1970. */
 export const monthOf = (days: string): string =>

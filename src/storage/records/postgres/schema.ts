@@ -611,7 +611,7 @@ CREATE INDEX IF NOT EXISTS review_link_ark ON review_link (ark, created_at);
 `;
 
 /**
- * Records that only those see who may change them, and their texts, which no search reads. Nodes of
+ * Records that only those see who may change them, and their texts. Nodes of
  * older versions would show them.
  */
 const PRIVATE_RECORDS = `
@@ -619,6 +619,11 @@ ALTER TABLE record ADD COLUMN IF NOT EXISTS private smallint NOT NULL DEFAULT 0;
 CREATE INDEX IF NOT EXISTS live_private ON record (owner_key, kind, id)
   WHERE private = 1 AND deleted_at IS NULL;
 CREATE TABLE IF NOT EXISTS private_text (LIKE text INCLUDING DEFAULTS, PRIMARY KEY (state));
+`;
+
+/** Words of private records, apart from those that all search. */
+const PRIVATE_WORDS = `
+CREATE INDEX IF NOT EXISTS private_text_search ON private_text USING gin (search);
 `;
 
 /**
@@ -648,6 +653,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: PRIVATE_RECORDS, needs: 17 },
   // An older program would leave the identities of a deleted account.
   { up: IDENTITIES, needs: 18 },
+  { up: PRIVATE_WORDS, needs: 18 },
   { up: REVIEW_LINKS, needs: 18 },
 ];
 

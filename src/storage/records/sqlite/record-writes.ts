@@ -375,59 +375,82 @@ function linkedBy(creates: readonly Write<"create">[]): (write: Write<"create">)
 /** Between two statements the deadline of a commit is checked. */
 const TEXTS_PER_STATEMENT = 1000;
 
-type Text = [name: string, description: string, keywords: string, other: string];
+/** Texts in the order of columns, the last one the keywords, one a line. */
+type Texts = readonly string[];
+
+/** A table of texts, and the search index of all its columns but the last. */
+class IndexedTexts {
+  readonly stored;
+  readonly insert;
+  readonly drop;
+  /** Adds stored texts, from one number to another. */
+  readonly index;
+  readonly unindex;
+
+  constructor(connection: Connection, table: string, search: string, columns: string) {
+    this.stored = connection.prepare<Texts>(`SELECT ${columns}, words FROM ${table} WHERE id = ?`);
+    const values = columns.replace(/\w+/g, "?");
+    this.insert = connection.prepare(
+      `INSERT INTO ${table} (id, ${columns}, words) VALUES (?, ${values}, ?)`,
+    );
+    this.drop = connection.prepare(`DELETE FROM ${table} WHERE id = ?`);
+    this.index = connection.prepare(
+      `INSERT INTO ${search} (rowid, ${columns})
+        SELECT id, ${columns} FROM ${table} WHERE id BETWEEN ? AND ? ORDER BY id`,
+    );
+    // External content: the index needs exactly the text that it indexed.
+    this.unindex = connection.prepare(
+      `INSERT INTO ${search} (${search}, rowid, ${columns}) VALUES ('delete', ?, ${values})`,
+    );
+  }
+
+  remove(record: number): Texts | undefined {
+    const stored = this.stored.get([record]);
+    if (!stored) return undefined;
+    this.drop.put([record]);
+    this.unindex.put([record, ...stored.slice(0, -1)]);
+    return stored;
+  }
+}
 
 /**
  * Keywords for the filter of lists, and the text that keyword search sees. Both hold live records
- * only. What is private has its text apart, and neither keywords nor a place in the search index:
- * nothing that is derived from all texts, such as corrections, ever knows it.
+ * only. What is private has its text and its search index apart, and no keywords: nothing that is
+ * derived from all texts, such as corrections, ever knows it.
  */
 export class TextWrites {
   readonly #addWord;
   readonly #dropWord;
   readonly #open;
   readonly #private;
-  readonly #index;
-  readonly #unindex;
 
   constructor(connection: Connection) {
-    const rowsOf = (table: string) => ({
-      stored: connection.prepare<[...Text, words: string]>(
-        `SELECT name, description, keywords, other, words FROM ${table} WHERE id = ?`,
-      ),
-      insert: connection.prepare(
-        `INSERT INTO ${table} (id, name, description, keywords, other, words)
-          VALUES (?, ?, ?, ?, ?, ?)`,
-      ),
-      drop: connection.prepare(`DELETE FROM ${table} WHERE id = ?`),
-    });
-    this.#open = rowsOf("text");
-    this.#private = rowsOf("private_text");
+    const columns = "name, description, keywords, other";
+    this.#open = new IndexedTexts(connection, "text", "search", columns);
+    this.#private = new IndexedTexts(
+      connection,
+      "private_text",
+      "private_search",
+      `${columns}, owner`,
+    );
     this.#addWord = connection.prepare("INSERT INTO keyword (word, record, kind) VALUES (?, ?, ?)");
     this.#dropWord = connection.prepare("DELETE FROM keyword WHERE word = ? AND record = ?");
-    this.#index = connection.prepare(
-      `INSERT INTO search (rowid, name, description, keywords, other)
-        SELECT id, name, description, keywords, other FROM text WHERE id BETWEEN ? AND ? ORDER BY id`,
-    );
-    // External content: the index needs exactly the text that it indexed.
-    this.#unindex = connection.prepare(
-      `INSERT INTO search (search, rowid, name, description, keywords, other)
-        VALUES ('delete', ?, ?, ?, ?, ?)`,
-    );
   }
 
-  /** Adds stored texts to the search index. */
+  /** Adds stored texts to the search indexes. */
   index(first: number, last: number, step: Step): void {
     for (let from = first; from <= last; from += TEXTS_PER_STATEMENT) {
       checkDeadline(step);
-      this.#index.put([from, Math.min(last, from + TEXTS_PER_STATEMENT - 1)]);
+      const range = [from, Math.min(last, from + TEXTS_PER_STATEMENT - 1)];
+      this.#open.index.put(range);
+      this.#private.index.put(range);
     }
   }
 
-  /** Stores the text of a record; {@link index} adds it to the search index. */
+  /** Stores the text of a record; {@link index} adds it to a search index. */
   add(record: number, state: PreparedState, isPrivate: boolean): void {
     const { insert } = isPrivate ? this.#private : this.#open;
-    insert.put([record, ...textOf(state), state.keywords.join("\n")]);
+    insert.put([record, ...textsOf(state, isPrivate)]);
     if (!isPrivate) this.#addWords(record, state.keywords, state.kind);
   }
 
@@ -438,35 +461,30 @@ export class TextWrites {
     kindChanged: boolean,
     step: Step,
   ): void {
-    const stored = (isPrivate ? this.#private : this.#open).stored.get([record]);
+    const { stored: read } = isPrivate ? this.#private : this.#open;
+    const stored = read.get([record]);
     const same =
-      stored &&
-      !kindChanged &&
-      [...textOf(state), state.keywords.join("\n")].every((part, i) => part === stored[i]);
+      stored && !kindChanged && textsOf(state, isPrivate).every((part, i) => part === stored[i]);
     if (same) return;
     this.remove(record, isPrivate);
     this.add(record, state, isPrivate);
-    if (!isPrivate) this.index(record, record, step);
+    this.index(record, record, step);
   }
 
   remove(record: number, isPrivate: boolean): void {
-    const { stored: read, drop } = isPrivate ? this.#private : this.#open;
-    const stored = read.get([record]);
-    if (!stored) return;
-    drop.put([record]);
-    if (isPrivate) return;
-    const [name, description, keywords, other, words] = stored;
-    this.#unindex.put([record, name, description, keywords, other]);
-    for (const word of wordsIn(words)) this.#dropWord.put([word, record]);
+    if (isPrivate) this.#private.remove(record);
+    else
+      for (const word of wordsIn(this.#open.remove(record)?.at(-1)))
+        this.#dropWord.put([word, record]);
   }
 
   /** A private record is open from now on. */
   open(record: number, kind: KindName, step: Step): void {
-    const stored = this.#private.stored.get([record]);
+    const stored = this.#private.remove(record);
     if (!stored) return;
-    this.#private.drop.put([record]);
-    this.#open.insert.put([record, ...stored]);
-    this.#addWords(record, wordsIn(stored[4]), kind);
+    const [name, description, keywords, other, , words] = stored as string[];
+    this.#open.insert.put([record, name!, description!, keywords!, other!, words!]);
+    this.#addWords(record, wordsIn(words), kind);
     this.index(record, record, step);
   }
 
@@ -475,11 +493,17 @@ export class TextWrites {
   }
 }
 
-const wordsIn = (lines: string): string[] => (lines === "" ? [] : lines.split("\n"));
+const wordsIn = (lines = ""): string[] => (lines === "" ? [] : lines.split("\n"));
 
-const textOf = ({ text: { name, description, keywords, other } }: PreparedState): Text => [
-  name,
-  description,
-  keywords,
-  other,
+/** The word by which the index of private texts finds those of an owner. */
+export const ownerWord = (key: string | null): string =>
+  key === null ? "" : `u${Buffer.from(key).toString("hex").toUpperCase()}`;
+
+const textsOf = ({ text, keywords, ownerKey }: PreparedState, isPrivate: boolean): string[] => [
+  text.name,
+  text.description,
+  text.keywords,
+  text.other,
+  ...(isPrivate ? [ownerWord(ownerKey)] : []),
+  keywords.join("\n"),
 ];

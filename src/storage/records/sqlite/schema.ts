@@ -458,7 +458,7 @@ function scopedTokens(connection: Connection): void {
 }
 
 /**
- * Records that only those see who may change them, and their texts, which are in no index. An index
+ * Records that only those see who may change them, and their texts. An index
  * has their owners: those of one viewer are few among all. The other indexes say of each record
  * whether it is private, so that those of others are passed over without being read.
  */
@@ -495,6 +495,24 @@ CREATE TABLE IF NOT EXISTS identity (issuer TEXT NOT NULL, subject TEXT NOT NULL
   STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS identity_user ON identity (user, linked_at);`;
 
+/**
+ * Words of private records, apart from those that all search. The owner is a word of the index too:
+ * a viewer's matches are found without those of others.
+ */
+function privateWords(connection: Connection): void {
+  addColumn(connection, "private_text", "owner", "TEXT NOT NULL DEFAULT ''");
+  connection.exec(`
+CREATE VIRTUAL TABLE IF NOT EXISTS private_search USING fts5 (name, description, keywords, other,
+  owner, content='private_text', content_rowid='id',
+  tokenize='porter unicode61 remove_diacritics 2');
+${INDEX_PRIVATE_TEXTS}`);
+}
+
+/** Indexes all texts of private records; `owner` is as `ownerWord` makes it. */
+export const INDEX_PRIVATE_TEXTS = `UPDATE private_text SET owner = coalesce((SELECT 'u' || hex(r.owner_key)
+    FROM record AS r WHERE r.id = private_text.id), '');
+  INSERT INTO private_search (private_search) VALUES ('rebuild');`;
+
 /** Secret addresses that show one record. */
 const REVIEW_LINKS = `
 CREATE TABLE IF NOT EXISTS review_link (hash TEXT PRIMARY KEY, id TEXT NOT NULL,
@@ -530,6 +548,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   scopedTokens,
   privateRecords,
   IDENTITIES,
+  privateWords,
   REVIEW_LINKS,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;

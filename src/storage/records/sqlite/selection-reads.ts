@@ -37,6 +37,7 @@ import {
 } from "../selection.js";
 import { wordOf } from "../text.js";
 import { PrivateCounts } from "./reads.js";
+import { privateIdsSql } from "./search/private-search.js";
 import { type Connection, type Statement, textArray, type Value } from "./statement.js";
 
 /** The last character of all: no name has it, so it ends the range of names with a beginning. */
@@ -56,12 +57,18 @@ const dialectOf = (matchOf: (text: string) => string): Dialect => ({
   word: wordOf,
   textIds: (text, sql) => {
     const match = matchOf(text);
-    return match === ""
-      ? NO_IDS
-      : `SELECT rowid AS id FROM search WHERE search MATCH ${sql.add(match)}`;
+    if (match === "") return NO_IDS;
+    const open = `SELECT rowid AS id FROM search WHERE search MATCH ${sql.add(match)}`;
+    const own = privateIdsSql(match, sql);
+    return own === undefined ? open : `${open} UNION ALL ${own}`;
   },
-  textHolds: (text, sql) =>
-    `EXISTS (SELECT 1 FROM search WHERE search MATCH ${sql.add(matchOf(text))} AND rowid = r.id)`,
+  textHolds: (text, sql) => {
+    const match = matchOf(text);
+    const open = `EXISTS (SELECT 1 FROM search WHERE search MATCH ${sql.add(match)}
+      AND rowid = r.id)`;
+    const own = privateIdsSql(match, sql);
+    return own === undefined ? open : `(${open} OR EXISTS (${own} AND rowid = r.id))`;
+  },
   currentContent: "o.role = 'content' AND o.until IS NULL AND o.dropped = 0",
   thenJoin: "CROSS JOIN",
   documentHolds: (text, sql) => `instr(t.document, CAST(${sql.add(text)} AS BLOB)) > 0`,
@@ -210,7 +217,9 @@ export class SelectionReads {
     const conditions = conditionsOf(selection, this.dialect);
     return this.#connection.transaction(() => {
       const isNamed = conditions.some(({ field }) => field === "part of the name");
-      const best = isOfDeleted(selection.filter) ? undefined : this.#sparsest(conditions);
+      const best = isOfDeleted(selection.filter)
+        ? undefined
+        : this.#sparsest(conditions, selection.viewer);
       const plan = isOfDeleted(selection.filter)
         ? DELETED
         : (best?.plan ?? (isNamed ? planFor({ field: "name", sql: () => "" })! : ALL_RECORDS));
@@ -235,7 +244,7 @@ export class SelectionReads {
    */
   few(selection: Selection, most: number): string | undefined {
     const conditions = conditionsOf(selection, this.dialect);
-    const best = this.#sparsest(conditions, most);
+    const best = this.#sparsest(conditions, selection.viewer, most);
     if (!best || best.count >= most) return undefined;
     const sql = new Sql(this.dialect, selection.viewer);
     const from = best.plan.from(sql);
@@ -256,7 +265,9 @@ export class SelectionReads {
         monthOf,
         from: (conditions, keys, main) => {
           if (isOfDeleted(query.filter)) return { from: INDEXES.deleted, extra: [] };
-          const best = keys.includes("keyword") ? undefined : this.#sparsest(conditions);
+          const best = keys.includes("keyword")
+            ? undefined
+            : this.#sparsest(conditions, query.viewer);
           return best && best.count < this.#sparse
             ? { from: best.plan.from(main), extra: best.plan.extra(main) }
             : { from: readWith(conditions, keys), extra: [] };
@@ -318,7 +329,7 @@ export class SelectionReads {
     const shared = [
       baseOf(query, sql),
       ...left(conditions, plan).map((condition) =>
-        this.#isAsked(condition, plan) ? condition.holds!(sql) : condition.sql(sql),
+        this.#isAsked(condition, plan, query.viewer) ? condition.holds!(sql) : condition.sql(sql),
       ),
       ...(after ? [beyond(after, [column, plan.id], behind, sql)] : []),
       ...(before ? [beyond(before, [column, plan.id], ahead, sql)] : []),
@@ -341,7 +352,7 @@ export class SelectionReads {
 
   /** @param sole the condition of the filter, where that has only one */
   #plan(
-    { order, backward = false }: SelectionQuery,
+    { order, backward = false, viewer }: SelectionQuery,
     conditions: readonly Condition[],
     sole: Condition | undefined,
   ): Plan {
@@ -352,12 +363,12 @@ export class SelectionReads {
       if (sole.range && sole.range[open] === undefined) return ALL_RECORDS;
       if (plan && !sole.ids) return plan;
     }
-    const best = this.#sparsest(conditions);
+    const best = this.#sparsest(conditions, viewer);
     if (best && best.count < this.#sparse) return { ...best.plan, few: true };
     // Of a walk, each record would be looked up among those that the text finds.
     if (order.by !== "created")
       for (const condition of conditions)
-        if (condition.inOrder && !this.#isDense(condition)) return planFor(condition)!;
+        if (condition.inOrder && !this.#isDense(condition, viewer)) return planFor(condition)!;
     if (order.by === "name") return BY_NAME;
     const named = this.#named(conditions);
     if (named) return named;
@@ -370,6 +381,7 @@ export class SelectionReads {
   /** The condition that the fewest records meet, of those that an index answers. */
   #sparsest(
     conditions: readonly Condition[],
+    viewer: Viewer | undefined,
     most = this.#sparse,
   ): { plan: Plan; count: number } | undefined {
     let best: { plan: Plan; count: number } | undefined;
@@ -381,7 +393,7 @@ export class SelectionReads {
       if (!plan || best?.count === 0) continue;
       // To ask a few records takes less than to find all that meet it.
       if (condition.holdsQuickly && best && best.count < most) break;
-      const sql = new Sql(this.dialect);
+      const sql = new Sql(this.dialect, viewer);
       const where = [
         LIVE,
         ...plan.extra(sql),
@@ -397,15 +409,15 @@ export class SelectionReads {
   }
 
   /** Whether each record is asked whether it meets the condition, without all that do. */
-  #isAsked(condition: Condition, plan: Plan): boolean {
+  #isAsked(condition: Condition, plan: Plan, viewer: Viewer | undefined): boolean {
     if (condition.holdsQuickly && plan.few) return true;
     const isWalk = plan === BY_NAME || plan === BY_MODIFIED;
-    return (isWalk || (condition.holdsQuickly ?? false)) && this.#isDense(condition);
+    return (isWalk || (condition.holdsQuickly ?? false)) && this.#isDense(condition, viewer);
   }
 
-  #isDense({ ids, holds }: Condition): boolean {
+  #isDense({ ids, holds }: Condition, viewer: Viewer | undefined): boolean {
     if (!ids || !holds) return false;
-    const sql = new Sql(this.dialect);
+    const sql = new Sql(this.dialect, viewer);
     const [count] = this.#prepare<[number]>(
       `SELECT count(*) FROM (SELECT 1 FROM (${ids(sql)}) LIMIT ${this.#dense})`,
     ).one(sql.values as Value[]);

@@ -19,13 +19,13 @@ import {
   type TransferType,
 } from "../transfer-port.js";
 import { lockFile, openForReading, openForWriting } from "./connection.js";
-import { checkSchema, fillLicences, migrate } from "./schema.js";
+import { checkSchema, fillLicences, INDEX_PRIVATE_TEXTS, migrate } from "./schema.js";
 import { asStoreError, type Connection, isDamage, type Value } from "./statement.js";
 
 /** Computes derived data again. */
 const DERIVED = `INSERT INTO tally (kind, live) SELECT kind, count(*) FROM record WHERE deleted_at IS NULL
     AND private = 0 GROUP BY kind; INSERT INTO search (rowid, name, description, keywords, other)
-    SELECT id, name, description, keywords, other FROM text ORDER BY id;`;
+    SELECT id, name, description, keywords, other FROM text ORDER BY id; ${INDEX_PRIVATE_TEXTS}`;
 /** An empty store may have been started once, and have settings of its own. */
 const EMPTY = `DELETE FROM setting; DELETE FROM intent; DELETE FROM object_ref; DELETE
     FROM object_removal; DELETE FROM crate_use; DELETE FROM via; DELETE FROM tally;`;

@@ -27,7 +27,8 @@ import {
   runAction,
 } from "./actions.js";
 import { own, pageOf } from "./frame.js";
-import { stepsIn, takeBack } from "./undo.js";
+import { arkIn } from "./people.js";
+import { sealedSteps, stepsBack, stepsIn, takeBack } from "./undo.js";
 
 const PAGE_SIZE = 50;
 const PATH = "/my/records";
@@ -349,7 +350,8 @@ async function changeRecords(request: PageRequest): Promise<Page | Redirect> {
     const refused = rows.find((row) => !row.done);
     if (refused)
       return await actionPage(request, name, ids, { problem: refused.message ?? "", from });
-    return { redirect: afterwards(name, from) };
+    const steps = stepsBack(action, rows, chosen);
+    return { redirect: afterwards(name, from, sealedSteps(request.csrf, steps)) };
   } catch (error) {
     const { form: sentence, fields } = problemOf(error);
     const problem = [sentence, ...Object.values(fields)].filter(Boolean).join(" ");
@@ -358,7 +360,7 @@ async function changeRecords(request: PageRequest): Promise<Page | Redirect> {
 }
 
 /** Takes an action back, record by record. */
-async function undone(request: PageRequest): Promise<Page> {
+async function undone(request: PageRequest): Promise<Page | Redirect> {
   const { ask, form } = request;
   const steps = stepsIn(form, MOST);
   if (steps.length === 0) return records(request, undefined, "There is nothing to take back.");
@@ -368,6 +370,9 @@ async function undone(request: PageRequest): Promise<Page> {
       steps.map(({ id }) => id),
     );
     const rows = await takeBack(request, steps);
+    const from = form.get("from");
+    if (from !== null && arkIn(from) === from && rows.every((row) => row.done))
+      return { redirect: withQuery(recordPath(from), { done: "undo" }) };
     return await records(request, { action: { done: "set back to what they were" }, rows, chosen });
   } catch (error) {
     return records(request, undefined, problemOf(error).form ?? "This cannot be taken back.");
@@ -375,10 +380,10 @@ async function undone(request: PageRequest): Promise<Page> {
 }
 
 /** Where an action leads that began at the page of a record. */
-const afterwards = (action: string, id: string): string =>
+const afterwards = (action: string, id: string, undo?: string): string =>
   action === "publish"
     ? withQuery(recordPath(id, "share"), { done: action })
-    : withQuery(recordPath(id), { done: action });
+    : withQuery(recordPath(id), { done: action, undo });
 
 export const recordRoutes: readonly Route[] = [
   { path: "/my/records", get: own((request) => records(request)), post: own(changeRecords) },

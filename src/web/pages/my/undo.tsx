@@ -1,4 +1,5 @@
 /** Takes back what was done to records of one's own, where nobody has changed them since. */
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { ServiceError, ValidationError } from "../../../errors.js";
 import { Form } from "../../components.js";
 import {
@@ -54,11 +55,19 @@ export function stepsBack(
   });
 }
 
+interface UndoProps {
+  csrf: string | null;
+  steps: readonly Step[];
+  /** The record to whose page the form leads back. */
+  from?: string;
+}
+
 /** The button, for a minute; without scripts it stays. */
-export function UndoForm({ csrf, steps }: { csrf: string | null; steps: readonly Step[] }) {
+export function UndoForm({ csrf, steps, from }: UndoProps) {
   if (steps.length === 0) return null;
   return (
     <Form csrf={csrf} action="/my/records" data-for-a-minute>
+      {from !== undefined && <input type="hidden" name="from" value={from} />}
       <input type="hidden" name="steps" value={JSON.stringify(steps)} />
       <button class="secondary" name="action" value="undo">
         Undo
@@ -76,6 +85,28 @@ export function stepsIn(form: URLSearchParams, most: number): Step[] {
   } catch {
     return [];
   }
+}
+
+const sealOf = (csrf: string, steps: string): string =>
+  createHmac("sha256", csrf).update(`undo ${steps}`).digest("base64url");
+
+/**
+ * The steps as an address carries them to the page of a record. The seal shows that this session
+ * made them: a link from elsewhere cannot bring an Undo that publishes a draft.
+ */
+export function sealedSteps(csrf: string | null, steps: readonly Step[]): string | undefined {
+  if (csrf === null || steps.length === 0) return undefined;
+  const text = JSON.stringify(steps);
+  return `${sealOf(csrf, text)} ${text}`;
+}
+
+/** The steps of an address; none where another session made them, or nobody. */
+export function unsealedSteps(csrf: string | null, sealed: string | null): Step[] {
+  const [, seal, text] = /^(\S+) (.*)$/s.exec(sealed ?? "") ?? [];
+  if (csrf === null || seal === undefined || text === undefined) return [];
+  const [got, expected] = [Buffer.from(seal), Buffer.from(sealOf(csrf, text))];
+  const isOurs = got.length === expected.length && timingSafeEqual(got, expected);
+  return isOurs ? (JSON.parse(text) as Step[]) : [];
 }
 
 /** Sets the records back one by one: each is at a revision of its own. */

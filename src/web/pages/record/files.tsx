@@ -1,8 +1,9 @@
 /** Stored files of a record or crate, and what is in them. */
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../../errors.js";
+import type { NoPreview } from "../../../services/previews/types.js";
 import { askedArk } from "../../../services/records/find.js";
-import { Empty, Identifier, Pager, Section, Size } from "../../components.js";
+import { Empty, Identifier, Notice, Pager, Section, Size } from "../../components.js";
 import { KindGlyph, RecordLink } from "../../record-components.js";
 import {
   type FolderFragment,
@@ -534,7 +535,7 @@ async function previewPage({ ask, params, query, readTable }: PageRequest): Prom
     (preview.reason === "NOT_READABLE" || preview.reason === "NO_CONTENT");
   const question = questionOf(query);
   // A table that takes too long as a whole is shown as far as its preview goes.
-  const view =
+  const table =
     preview.__typename === "TablePreview" ? await readTable(askedArk(id), question) : undefined;
   return {
     title: `Preview of ${shortened(name, 120)}`,
@@ -549,10 +550,13 @@ async function previewPage({ ask, params, query, readTable }: PageRequest): Prom
           {record && <RecordLink record={{ ...record, name: "About this file" }} />}
         </div>
         <Section id="preview" title="Preview">
-          {view ? (
-            <TableOfFile {...{ id, view, question }} crate={inCrate} />
+          {table && "rows" in table ? (
+            <TableOfFile {...{ id, question }} view={table} crate={inCrate} />
           ) : (
-            <WholePreview {...{ id, name, preview }} />
+            <>
+              {table && <FirstRowsOnly {...table} />}
+              <WholePreview {...{ id, name, preview }} />
+            </>
           )}
         </Section>
         <p class="quiet">
@@ -562,6 +566,18 @@ async function previewPage({ ask, params, query, readTable }: PageRequest): Prom
     ),
   };
 }
+
+/** Why a table cannot be searched and sorted: it is not read as a whole. */
+function FirstRowsOnly({ reason, about }: NoPreview) {
+  const why = WHY_NOT_WHOLE[reason] ?? about;
+  return <Notice>Only the first rows are shown, without search and order: {why}</Notice>;
+}
+
+const WHY_NOT_WHOLE: Readonly<Partial<Record<NoPreview["reason"], string>>> = {
+  TIMEOUT: "reading the whole table takes too long.",
+  TOO_LARGE: "the whole table needs too much memory.",
+  BUSY: "too many tables are being read at the moment. Load the page again.",
+};
 
 function WholePreview({ id, name, preview }: Omit<ShownProps, "most">) {
   const rest = restOf(preview, WHOLE);

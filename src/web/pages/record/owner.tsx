@@ -3,7 +3,9 @@ import type { KindName } from "../../../model/kind.js";
 import { Notice } from "../../components.js";
 import { recordPath, withQuery } from "../../paths.js";
 import { mayBeNewVersion } from "../edit.js";
+import type { PageRequest } from "../../page.js";
 import { ACTIONS } from "../my/actions.js";
+import { UndoForm, unsealedSteps } from "../my/undo.js";
 import type { PageRecord } from "./provenance.js";
 
 /** Below “⋯”, in this order; some only in some states. */
@@ -73,13 +75,16 @@ function newVersionPath({ id, crate }: PageRecord, kind: KindName): string | nul
   return mayBeNewVersion(kind) ? withQuery(`/new/${kind}`, { from: id }) : null;
 }
 
-/** That an action, which began at this page, was done. */
-export function DoneNotice({ done }: { done: string | null }) {
-  const action = ACTIONS.get(done ?? "");
-  if (!action) return null;
+/** That an action, which began at this page, was done, with a way to take it back. */
+export function DoneNotice({ id, request }: { id: string; request: PageRequest }) {
+  const { csrf, query } = request;
+  const name = query.get("done") ?? "";
+  const done = name === "undo" ? "set back to what it was" : ACTIONS.get(name)?.done;
+  if (done === undefined) return null;
   return (
     <Notice tone="success">
-      <p>The record was {action.done}.</p>
+      <p>The record was {done}.</p>
+      <UndoForm csrf={csrf} steps={unsealedSteps(csrf, query.get("undo"))} from={id} />
     </Notice>
   );
 }

@@ -201,7 +201,7 @@ function Body(props: BodyProps) {
   return (
     <>
       <Crumb record={record} kind={kind} />
-      <DoneNotice done={record.mayChange ? props.request.query.get("done") : null} />
+      {record.mayChange && <DoneNotice id={record.id} request={props.request} />}
       <Head {...props} names={names} files={files.length} />
       {past !== null && (
         <Notice tone="warning">

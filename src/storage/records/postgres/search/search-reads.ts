@@ -27,6 +27,7 @@ import {
   partsOf,
   partsOfScore,
   pickRelated,
+  PRIVATE_TERMS,
   RANKED,
   RECORDS_LOOKED_AT,
   rarity,
@@ -35,12 +36,13 @@ import {
   STOP_WORDS,
   subjectOf,
   UNRANKED,
+  WithPrivate,
 } from "../../search.js";
 import type { RecordFilter } from "../../port/selection.js";
-import { conditionsOf, joined, Sql, statisticsSql } from "../../selection.js";
+import { conditionsOf, joined, NO_IDS, Sql, statisticsSql } from "../../selection.js";
 import { type Near, nearestSql } from "../../vectors.js";
-import { DIALECT, monthOf } from "../lists.js";
-import { type Database, type Row, type Session, statement } from "../statement.js";
+import { DIALECT, monthOf, ofPrivateSql } from "../lists.js";
+import { type Database, type Row, type Session, type Statement, statement } from "../statement.js";
 import { similaritySql } from "./similarity.js";
 import { compoundsOf, spellingsOf } from "./spellings.js";
 import { allOf, anyOf, END_OF_FIELD, headlineText, tsqueryOf, WEIGHTS, without } from "./words.js";
@@ -164,12 +166,19 @@ const PARTS = statement<[state: number, place: number, rank: number]>(
     CROSS JOIN unnest($2::text[]) WITH ORDINALITY AS v (query, place)
     WHERE t.state = ANY($1::bigint[])`,
 );
-const HEADLINES = statement<[place: number, headline: string]>(
-  `SELECT v.place, ts_headline('arkgraph', v.text, v.query::tsquery, v.options)
-    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[])
-    WITH ORDINALITY AS v (state, weight, text, query, options, place)
-    JOIN text AS t ON t.state = v.state
-    WHERE ts_filter(t.search, ARRAY[v.weight::"char"]) @@ v.query::tsquery`,
+const headlinesIn = (table: string): Statement<[place: number, headline: string]> =>
+  statement(
+    `SELECT v.place, ts_headline('arkgraph', v.text, v.query::tsquery, v.options)
+      FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[])
+      WITH ORDINALITY AS v (state, weight, text, query, options, place)
+      JOIN ${table} AS t ON t.state = v.state
+      WHERE ts_filter(t.search, ARRAY[v.weight::"char"]) @@ v.query::tsquery`,
+  );
+const [HEADLINES, PRIVATE_HEADLINES] = [headlinesIn("text"), headlinesIn("private_text")];
+const PRIVATE_TEXTS = statement<Found>(
+  `SELECT r.ark, 0, x.name, x.keywords, x.description, x.state
+    FROM unnest($1::bigint[]) WITH ORDINALITY AS v (id, place) JOIN record AS r ON r.id = v.id
+    JOIN private_text AS x ON x.state = r.state ORDER BY v.place`,
 );
 
 /** Words of a fragment: all of an ordinary name, a stretch of a description. */
@@ -210,9 +219,16 @@ export class SearchReads {
       signal?.throwIfAborted();
       const search = new Search(session, query);
       if (query.match === "identifier") return search.identified();
-      const nearest = near ? await search.nearest(near) : [];
-      if (isEmpty && nearest.length === 0) return nothingFor(query);
-      return search.page(sought, parsed.excluded, nearest);
+      const open = async (asked: SearchQuery, found: readonly number[]): Promise<SearchPage> => {
+        const others = new Search(session, asked, found);
+        const nearest = near ? await others.nearest(near) : [];
+        if (isEmpty && nearest.length === 0) return nothingFor(asked);
+        return others.page(sought, parsed.excluded, nearest);
+      };
+      const found = await search.privateOnes(sought, parsed.excluded);
+      return found.length === 0
+        ? open(query, [])
+        : search.withPrivate(found, sought, (asked) => open(asked, found));
     });
   }
 }
@@ -227,11 +243,67 @@ class Search {
   readonly #session: Session;
   readonly #query: SearchQuery;
   readonly #among: Among;
+  readonly #beside: readonly number[];
 
-  constructor(session: Session, query: SearchQuery) {
+  /** @param beside private records that facets count too */
+  constructor(session: Session, query: SearchQuery, beside: readonly number[] = []) {
     this.#session = session;
     this.#query = query;
     this.#among = amongOf(query.filter);
+    this.#beside = beside;
+  }
+
+  /**
+   * The private records that the viewer sees, of a query for all its words or for any of them:
+   * those with most of the words first, in name or keywords above all, then the newest. Those of an
+   * administrator, who sees all, come by their age. No other spellings or related words are looked
+   * for.
+   */
+  async privateOnes(
+    sought: readonly QueryTerm[],
+    excluded: readonly QueryTerm[],
+  ): Promise<number[]> {
+    const { viewer, match } = this.#query;
+    if (sought.length === 0 || viewer?.user === null) return [];
+    const none = anyOf((await this.#terms(excluded)).map(({ query }) => query));
+    const terms = (await this.#terms(sought.slice(0, MAX_WORDS))).map(({ query }) => query);
+    if (terms.length === 0) return [];
+    const query = without(match === "all" ? allOf(terms) : anyOf(terms), none);
+    const ranked = viewer === undefined ? [] : terms.slice(0, PRIVATE_TERMS);
+    const rows = await this.#read<[id: number]>((sql) => {
+      const rank = ranked.flatMap((term) => {
+        const asked = `${sql.add(term)}::tsquery`;
+        return [`(x.search @@ ${asked})::int`, `(ts_filter(x.search, '{a,b}') @@ ${asked})::int`];
+      });
+      const order = [...(rank.length > 0 ? [`${rank.join(" + ")} DESC`] : []), "r.id DESC"];
+      return `SELECT r.id FROM private_text AS x JOIN record AS r ON r.state = x.state
+        WHERE x.search @@ ${sql.add(query)}::tsquery
+        AND ${ofPrivateSql("r", sql)}${this.#among.ofRecords(sql)}
+        ORDER BY ${order.join(", ")} LIMIT ${FACETED + 1}`;
+    });
+    return rows.map(([id]) => id);
+  }
+
+  async withPrivate(
+    found: readonly number[],
+    sought: readonly QueryTerm[],
+    open: (query: SearchQuery) => Promise<SearchPage>,
+  ): Promise<SearchPage> {
+    const both = new WithPrivate(this.#query, found.length);
+    const others = both.others(await open(both.open));
+    const ids = both.shown(found, others);
+    const rows = await this.#session.query(PRIVATE_TEXTS, [ids]);
+    const terms = await this.#terms(sought.slice(0, MAX_WORDS));
+    const fragments = await this.#fragments(rows, terms, PRIVATE_HEADLINES);
+    const facets =
+      this.#query.facets && others.total === 0
+        ? (await new Search(this.#session, this.#query, found).#facets(() => NO_IDS, 0)).facets
+        : others.facets;
+    return both.page(
+      others,
+      rows.map(([ark, , , , , state]) => ({ ark, fragments: fragments.get(state) ?? {} })),
+      facets,
+    );
   }
 
   /** Records whose key is the text or begins with it, by key. */
@@ -645,6 +717,7 @@ class Search {
   async #fragments(
     found: readonly Found[],
     terms: readonly Term[],
+    headlines = HEADLINES,
   ): Promise<Map<number, SearchHit["fragments"]>> {
     let phraseWords = 0;
     const marked = terms.filter(({ asked: term }) => {
@@ -662,7 +735,7 @@ class Search {
       });
     });
     const fragments = new Map<number, SearchHit["fragments"]>();
-    for (const [place, headline] of await this.#session.query(HEADLINES, [
+    for (const [place, headline] of await this.#session.query(headlines, [
       some.map(({ state }) => state),
       some.map(({ field }) => WEIGHTS[field]),
       some.map(({ shown }) => shown),
@@ -678,14 +751,16 @@ class Search {
 
   /**
    * Counts what is found, or the newest {@link FACETED} of it.
-   * @param found SELECT of the numbers of all that is found
+   * @param found SELECT of the numbers of all open records that are found
    */
-  async #facets(found: (sql: Sql) => string, total: number): Promise<{ facets?: SearchFacet[] }> {
+  async #facets(found: (sql: Sql) => string, open: number): Promise<{ facets?: SearchFacet[] }> {
     if (this.#query.facets === undefined) return {};
+    const total = open + this.#beside.length;
     const { by, limit } = this.#query.facets;
     const rows = await this.#read<[id: number]>(
       (sql) =>
-        `SELECT f.id FROM (${found(sql)}) AS f (id) ORDER BY f.id DESC LIMIT ${sql.add(FACETED)}`,
+        `SELECT f.id FROM (${found(sql)} UNION ALL SELECT unnest(${sql.add(this.#beside)}::bigint[]))
+          AS f (id) ORDER BY f.id DESC LIMIT ${sql.add(FACETED)}`,
     );
     const ids = rows.map(([id]) => id);
     const facets: SearchFacet[] = [];

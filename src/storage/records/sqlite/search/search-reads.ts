@@ -23,21 +23,24 @@ import {
   OPEN,
   partsOf,
   partsOfScore,
+  PRIVATE_TERMS,
   RANKED,
   RECORDS_LOOKED_AT,
   soughtOf,
   subjectOf,
   UNRANKED,
   without,
+  WithPrivate,
   nothingFor,
 } from "../../search.js";
 import type { Viewer } from "../../port/record.js";
 import type { RecordFilter } from "../../port/selection.js";
-import { conditionsOf, joined, Sql, statisticsSql } from "../../selection.js";
+import { conditionsOf, type Dialect, joined, NO_IDS, Sql, statisticsSql } from "../../selection.js";
 import { type Near, nearestSql } from "../../vectors.js";
 import { bytesOf } from "../derived.js";
 import { DIALECT, monthOf, SelectionReads } from "../selection-reads.js";
 import type { Connection, Row, Statement, Value } from "../statement.js";
+import { rankedPrivateSql } from "./private-search.js";
 import { RelatedWords, Vocabulary } from "./vocabulary.js";
 
 /** Weights of the columns of `search`, in its order: name, description, keywords, other. */
@@ -84,6 +87,8 @@ interface Among {
   ofRecords(sql: Sql): string;
   counts: Map<string, number>;
   candidates: Map<string, readonly number[]>;
+  /** Private records that facets count too. */
+  beside?: readonly number[];
 }
 
 /** Records of a filter that are named; of more each hit is looked up. */
@@ -121,11 +126,13 @@ export class SearchReads {
     );
     const read = `SELECT rowid, ${marked.join(", ")} FROM search WHERE search MATCH ?`;
     type Marked = [id: number, string, string, string];
+    const each = `${read} AND rowid IN (SELECT value FROM json_each(?))`;
     this.#fragments = {
-      each: connection.prepare<Marked>(`${read} AND rowid IN (SELECT value FROM json_each(?))`),
+      each: connection.prepare<Marked>(each),
       walk: connection.prepare<Marked>(
         `${read} AND rowid >= ? AND rowid <= ? AND +rowid IN (SELECT value FROM json_each(?))`,
       ),
+      private: connection.prepare<Marked>(each.replace(/\bsearch\b/g, "private_search")),
     };
   }
 
@@ -143,10 +150,75 @@ export class SearchReads {
       query.near !== undefined &&
       (sought.length > 0 || excluded.length === 0);
     if (sought.length === 0 && !asksNear) return nothingFor(query);
-    return read(() =>
-      query.match === "all"
-        ? this.#all(sought, excluded, query, this.#among(query))
-        : this.#relatedTo(sought.slice(0, MAX_WORDS), excluded, query, this.#among(query)),
+    const open = (asked: SearchQuery, found: readonly number[]): SearchPage => {
+      const among = { ...this.#among(asked), beside: found };
+      return asked.match === "all"
+        ? this.#all(sought, excluded, asked, among)
+        : this.#relatedTo(sought.slice(0, MAX_WORDS), excluded, asked, among);
+    };
+    return read(() => {
+      const found = this.#privateOnes(sought, terms.excluded, query);
+      return found.length === 0
+        ? open(query, [])
+        : this.#withPrivate(found, sought, query, (asked) => open(asked, found));
+    });
+  }
+
+  /**
+   * The private records that the viewer sees, of a query for all its words or for any of them; no
+   * other spellings or related words are looked for.
+   */
+  #privateOnes(
+    sought: readonly QueryTerm[],
+    excluded: readonly QueryTerm[],
+    { viewer, filter, match }: SearchQuery,
+  ): readonly number[] {
+    const terms = sought.slice(0, MAX_WORDS).map((term) => this.#wholeMatch(term));
+    if (terms.length === 0) return [];
+    const sql = new Sql(this.#selection.dialect, viewer);
+    const found = rankedPrivateSql(
+      {
+        query: without(
+          match === "all" ? allOf(terms.map((term) => [term])) : anyOf(terms),
+          excluded.map((term) => this.#wholeMatch(term)),
+        ),
+        terms: terms.slice(0, PRIVATE_TERMS),
+        conditions: statedBy(filter, this.#selection.dialect),
+        most: FACETED + 1,
+      },
+      sql,
+    );
+    return found === undefined
+      ? []
+      : (JSON.parse(this.#text(`SELECT json_group_array(id) FROM (${found})`, sql)) as number[]);
+  }
+
+  #withPrivate(
+    found: readonly number[],
+    sought: readonly QueryTerm[],
+    query: SearchQuery,
+    open: (query: SearchQuery) => SearchPage,
+  ): SearchPage {
+    const both = new WithPrivate(query, found.length);
+    const page = open(both.open);
+    const others = both.others(page);
+    const ids = both.shown(found, others);
+    const sql = new Sql(DIALECT);
+    const arks = new Map(
+      this.#rows<[id: number, ark: string]>(
+        `SELECT r.id, r.ark FROM record AS r
+          WHERE r.id IN (SELECT value FROM json_each(${sql.add(JSON.stringify(ids))}))`,
+        sql,
+      ),
+    );
+    const match = anyOf(sought.map((term) => this.#wholeMatch(term)));
+    const fragments = fragmentsIn(this.#fragments.private.all([match, JSON.stringify(ids)]));
+    const hits = ids.map((id) => ({ ark: arks.get(id)!, fragments: fragments.get(id) ?? {} }));
+    return both.page(
+      others,
+      hits,
+      query.facets &&
+        (others.total > 0 ? others.facets : this.#facets(() => NO_IDS, 0, query.facets, found)),
     );
   }
 
@@ -166,12 +238,7 @@ export class SearchReads {
     const state = { viewer, filter, ...nothingKnown() };
     const few = this.#selection.few({ filter, viewer }, MAX_NAMED_RECORDS);
     if (few === undefined) {
-      const conditions = conditionsOf({ filter }, this.#selection.dialect);
-      const stated = (sql: Sql): string =>
-        ` AND ${joined(
-          conditions.map((each) => each.sql(sql)),
-          "AND",
-        )}`;
+      const stated = statedBy(filter, this.#selection.dialect);
       return {
         ...state,
         join: "CROSS JOIN record AS r ON r.id = s.rowid",
@@ -192,9 +259,16 @@ export class SearchReads {
   }
 
   #match(term: QueryTerm): string {
-    return matchOf(
-      // What no record holds costs time and finds nothing.
+    // What no record holds costs time and finds nothing.
+    return this.#wholeMatch(
       term.forms === undefined ? term : { ...term, forms: this.#vocabulary.held(term.forms) },
+    );
+  }
+
+  /** The same where it is not known which words there are. */
+  #wholeMatch(term: QueryTerm): string {
+    return matchOf(
+      term,
       completionsFor(term, (last) =>
         completionsOf(last, (words) => this.#vocabulary.stemmer.stemsOf(words)),
       ),
@@ -332,7 +406,7 @@ export class SearchReads {
     const page = this.#shown(total, ranked, rows, matches, query);
     if (!query.facets) return page;
     const found = (sql: Sql): string => idsOf(matches, among, sql);
-    return { ...page, facets: this.#facets(found, total, query.facets) };
+    return { ...page, facets: this.#facets(found, total, query.facets, among.beside) };
   }
 
   #best(
@@ -503,7 +577,7 @@ export class SearchReads {
     return {
       ...shown,
       total,
-      ...(facets ? { facets: this.#facets(found, total, facets) } : {}),
+      ...(facets ? { facets: this.#facets(found, total, facets, among.beside) } : {}),
     };
   }
 
@@ -521,15 +595,22 @@ export class SearchReads {
   /**
    * Counts what is found, or the newest {@link FACETED} of it.
    * @param found SELECT of the numbers of all that is found, as `id`
+   * @param beside private records that are found beside these
    */
   #facets(
     found: (sql: Sql) => string,
-    total: number,
+    open: number,
     { by, limit }: NonNullable<SearchQuery["facets"]>,
+    beside: readonly number[] = [],
   ): SearchFacet[] {
+    const total = open + beside.length;
     const sql = new Sql(DIALECT);
+    const more =
+      beside.length === 0
+        ? ""
+        : ` UNION ALL SELECT value FROM json_each(${sql.add(JSON.stringify(beside))})`;
     const ids = this.#text(
-      `SELECT json_group_array(id) FROM (SELECT id FROM (${found(sql)})
+      `SELECT json_group_array(id) FROM (SELECT id FROM (${found(sql)}${more})
         ORDER BY id DESC LIMIT ${sql.add(FACETED)})`,
       sql,
     );
@@ -653,17 +734,7 @@ export class SearchReads {
       ids.length <= MAX_HITS_LOOKED_UP && !isPrefix
         ? each.all([match, JSON.stringify(ids)])
         : walk.all([match, ...rangeOf(ids), JSON.stringify(ids)]);
-    return new Map(
-      rows.map(([id, ...marked]) => [
-        id,
-        Object.fromEntries(
-          COLUMNS.flatMap(([field], index) => {
-            const parts = partsOf(marked[index] ?? "");
-            return parts ? [[field, parts]] : [];
-          }),
-        ),
-      ]),
-    );
+    return fragmentsIn(rows);
   }
 
   /** Filters make statements without end; those that were used last stay prepared. */
@@ -687,6 +758,32 @@ export class SearchReads {
     return this.#prepare<R>(text).all(sql.values as Value[]);
   }
 }
+
+/** The condition on `record AS r` that a filter states. */
+function statedBy(filter: RecordFilter | undefined, dialect: Dialect): (sql: Sql) => string {
+  if (filter === undefined) return () => "";
+  const conditions = conditionsOf({ filter }, dialect);
+  return (sql) =>
+    ` AND ${joined(
+      conditions.map((each) => each.sql(sql)),
+      "AND",
+    )}`;
+}
+
+const fragmentsIn = (
+  rows: readonly (readonly [id: number, ...marked: string[]])[],
+): Map<number, SearchHit["fragments"]> =>
+  new Map(
+    rows.map(([id, ...marked]) => [
+      id,
+      Object.fromEntries(
+        COLUMNS.flatMap(([field], index) => {
+          const parts = partsOf(marked[index] ?? "");
+          return parts ? [[field, parts]] : [];
+        }),
+      ),
+    ]),
+  );
 
 const nothingKnown = (): Pick<Among, "counts" | "candidates"> => ({
   counts: new Map(),
