@@ -17,8 +17,7 @@ const link = (more: Partial<ReviewLink> = {}): ReviewLink => ({
 });
 
 export function reviewLinksConform({ store, reopen }: Setting): void {
-  const idsOf = async (record: string) =>
-    (await store().reviewLinksOf(record)).map(({ id }) => id);
+  const idsOf = async (record: string) => (await store().reviewLinksOf(record)).map(({ id }) => id);
 
   test("a review link is read by its hash, and counts its uses", async () => {
     await write(store(), create(ONE), create(OTHER));
