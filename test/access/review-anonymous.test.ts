@@ -1,4 +1,5 @@
 /** Pages and formats of a private crate for a reader of an anonymous link: nobody is named. */
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { textOf } from "./world.js";
 import { REVIEWERS, makeWorld, type World } from "./world.js";
@@ -13,10 +14,18 @@ beforeAll(async () => {
 afterAll(() => world.server.stop());
 
 const read = async (path: string, actor: (typeof REVIEWERS)[number], headers: object = {}) => {
-  const answer = await fetch(world.server.url + path, {
-    headers: { ...world.credentials(actor), ...headers },
-    redirect: "manual",
-  });
+  const ask = () =>
+    fetch(world.server.url + path, {
+      headers: { ...world.credentials(actor), ...headers },
+      redirect: "manual",
+    });
+  let answer = await ask();
+  // The graph index of a busy machine may be behind.
+  for (let again = 0; answer.status === 503 && again < 20; again++) {
+    await answer.arrayBuffer();
+    await pause(500);
+    answer = await ask();
+  }
   const bytes = Buffer.from(await answer.arrayBuffer());
   const lines = [...answer.headers].map((pair) => pair.join(": ")).join("\n");
   return { status: answer.status, text: `${lines}\n${await textOf(bytes)}` };

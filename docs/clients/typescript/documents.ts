@@ -41,7 +41,7 @@ export type RecordKind =
   /** A person with an account. E-mail address and account data are shown to the person and administrators only. */
   | 'USER';
 
-/** Who may read the content: everyone when PUBLISHED, else those who may change the record. */
+/** PUBLISHED: everyone may read the content; else who may change it. */
 export type PublicationStatus =
   /** Not public any more. */
   | 'ARCHIVED'

@@ -66,21 +66,20 @@ export class Sql {
   seen(record: string): string {
     if (this.#viewer === undefined) return ALL;
     const key = viewerKey(this.#viewer);
-    if (key === null || key === "") return `${record}.private = 0`;
-    return seenSql(record, this.#placeholderOf(key));
+    return key === "" ? `${record}.private = 0` : seenSql(record, this.#placeOf(key!));
   }
 
   /**
-   * Placeholder of the user whose private records words find; null: of nobody's, `undefined`: of
-   * everybody's.
+   * Placeholder of the user who reads; null: it has no private records, `undefined`: all of them.
+   * Who reads by a link is no user.
    */
   get seer(): string | null | undefined {
     const user = this.#viewer?.user;
-    return user == null ? user : this.#placeholderOf(user);
+    return user == null ? user : this.#placeOf(user);
   }
 
-  #placeholderOf(viewer: string): string {
-    return (this.#seer ??= `CAST(${this.add(viewer)} AS text)`);
+  #placeOf(key: string): string {
+    return (this.#seer ??= `CAST(${this.add(key)} AS text)`);
   }
 
   /** Adds a parameter; returns its placeholder. */

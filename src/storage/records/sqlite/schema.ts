@@ -521,6 +521,7 @@ CREATE TABLE IF NOT EXISTS access_request (id TEXT NOT NULL PRIMARY KEY, record 
   UNIQUE (record, requester)) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS access_request_requester ON access_request (requester, asked_at, id);
 CREATE INDEX IF NOT EXISTS access_request_asked ON access_request (asked_at, id);`;
+
 /** Who did what; rows do not change. `detail` is JSON text. */
 const AUDIT = `
 CREATE TABLE IF NOT EXISTS audit (number INTEGER PRIMARY KEY, at INTEGER NOT NULL,
@@ -568,7 +569,6 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   privateWords,
   ACCESS_REQUESTS,
   AUDIT,
-
   REVIEW_LINKS,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
