@@ -183,6 +183,19 @@ describe("a person whom an issuer vouches for", () => {
     expect(back.to).toBe(page("/my"));
     expect((await whoIs(again)).user).toBe(user);
     expect(await members()).not.toContain(user);
+
+    const filter = { actor: user! };
+    const { items } = await server.deps.records.auditEntries({ filter, limit: 99 });
+    const acts = items.filter(({ action }) => action !== "TOKEN_USED").toReversed();
+    const way = { way: "issuer", issuer: "university" };
+    expect(acts).toMatchObject([
+      { action: "ACCOUNT_CREATED", subject: user, address: "127.0.0.1" },
+      { action: "IDENTITY_LINKED", subject: user, detail: { issuer: "university" } },
+      { action: "MEMBERS_CHANGED", subject: group },
+      { action: "SIGNED_IN", address: "127.0.0.1", detail: way },
+      { action: "MEMBERS_CHANGED", subject: group },
+      { action: "SIGNED_IN", detail: way },
+    ]);
   });
 
   it("gets into no account by the e-mail address that the issuer states", async () => {
