@@ -272,6 +272,50 @@ describe("private records", () => {
     expect((await read(`/${HIDDEN}`, null)).status).toBe(404);
   });
 
+  it("of somebody else within an open crate are in no list of its files for others", async () => {
+    const form = new FormData();
+    const shared = "ark:99999/private-shared";
+    const files = ["plain.csv", "niobium.csv"];
+    const archive = await zip({
+      "ro-crate-metadata.json": metadata(
+        files.map((name) => ({ "@id": name, "@type": "File", name })),
+        { "@id": shared, name: "A shared crate" },
+      ),
+      ...Object.fromEntries(files.map((name) => [name, `a\n${name}\n`])),
+    });
+    form.set("file", new Blob([new Uint8Array(archive)]), "crate.zip");
+    const { token } = owner!;
+    const made = await server.request("POST", "/rocrate/upload?visibility=private", {
+      token,
+      body: form,
+    });
+    expect(made.status).toBe(200);
+    const handed = await server.request("PATCH", `/${shared}/niobium.csv`, {
+      token: (await server.person("root", { admin: true })).token,
+      json: { owner: other!.id },
+    });
+    expect(handed.status, handed.text).toBe(200);
+    const published = await server.request("PUT", "/publish", {
+      token,
+      json: { "@id": shared, publicationStatus: "PUBLISHED" },
+    });
+    expect(published.status).toBe(200);
+    const listed = async (reader: Reader) => {
+      const answers = [
+        (await read(`/rocrate/files/${shared}`, reader)).text,
+        await graphql(
+          `{ roCrate(id: "${shared}") { folder { nodes { name } totalCount } } }`,
+          reader,
+        ),
+      ];
+      return answers.map((text) => text.includes("niobium"));
+    };
+    expect(await listed(other!)).toEqual([true, true]);
+    expect(await listed(owner!)).toEqual([false, false]);
+    expect(await listed(null)).toEqual([false, false]);
+    expect((await read(`/${shared}/niobium.csv`, null)).status).toBe(404);
+  });
+
   it("are in their owner's evidence however many there are", async () => {
     const runs = Array.from({ length: 1_050 }, (_, at) => ({
       "@id": `#run${at}`,

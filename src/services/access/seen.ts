@@ -10,6 +10,8 @@ import { type Caller, mayChange } from "./rules.js";
 interface Scope {
   whole: RecordStore;
   viewer: Viewer;
+  /** A token of a user that is bound to this, so that it sees more of it than of all others. */
+  bound?: string;
 }
 /** Of the stores that {@link storeSeenBy} returns. */
 const scopes = new WeakMap<object, Scope>();
@@ -111,6 +113,7 @@ export const wholeStoreOf = <R extends object>(records: R): R =>
 export async function privateViewerOf(records: Pick<RecordStore, "count">): Promise<string> {
   const scope = scopes.get(records);
   if (scope?.viewer.link !== undefined) return viewerKey(scope.viewer) ?? "";
+  if (scope?.bound !== undefined) return `bound ${scope.bound}`;
   if (scope?.viewer.user === null) return "";
   const [seen, open] = await Promise.all([records.count({}), records.count({ viewer: NOBODY })]);
   return seen > open ? (scope?.viewer.user ?? "everything") : "";
@@ -135,7 +138,8 @@ export function seenBy<D extends Seeing>(deps: D, caller: Reader | null): D {
   if (viewer === undefined) return deps;
   if (caller?.boundTo !== undefined) {
     const records = withinBound(storeSeenBy(deps.records, viewer), deps.records, caller);
-    scopes.set(records, { whole: deps.records, viewer });
+    const bound = `${caller.boundTo} ${caller.user}`;
+    scopes.set(records, { whole: deps.records, viewer, bound });
     return { ...deps, records };
   }
   if (viewer.user !== null) return { ...deps, records: storeSeenBy(deps.records, viewer) };

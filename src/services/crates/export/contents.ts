@@ -9,6 +9,7 @@ import type { Deps } from "../../deps.js";
 import { ByteCache } from "../../limits.js";
 import { findLive } from "../../records/find.js";
 import { contentUrlOf } from "../../records/stored-content.js";
+import { privateViewerOf } from "../../access/seen.js";
 import { heldPages, stateOf } from "../../records/of-crate.js";
 import { parseDocument } from "../../records/view.js";
 import { localPath, otherContentUrls } from "../files/match-files.js";
@@ -279,7 +280,9 @@ const trees = new ByteCache<Placed[]>(64 * 2 ** 20, {
 
 /** All files of a crate with their paths. They are read again when the crate has changed. */
 async function treeOf(deps: Deps, root: StoredRecord): Promise<Placed[]> {
-  const key = `${deps.baseUrl()} ${root.ark} ${await stateOf(deps, root)}`;
+  // Members of others may be private in an open crate.
+  const [state, viewer] = await Promise.all([stateOf(deps, root), privateViewerOf(deps.records)]);
+  const key = JSON.stringify([deps.baseUrl(), root.ark, state, viewer]);
   const known = trees.get(key);
   if (known) return known;
   const tree = await readTree(deps, root);
