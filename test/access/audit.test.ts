@@ -256,6 +256,59 @@ describe("the audit log has one entry", () => {
     );
   });
 
+  it("of a review link, and of access that is granted and ended", async () => {
+    const id = await made();
+    const links: string[] = [];
+    const linked = async (link: JsonObject): Promise<void> => void links.push(link["id"] as string);
+    const about = (action: AuditEntry["action"]) => [{ action, actor: ada.id, subject: id }];
+    await expectEach(
+      [
+        async () => linked((await rest("POST", `/review-links/${id}`, {}))["link"] as JsonObject),
+        async () =>
+          linked(
+            (
+              (
+                await graphql(
+                  `mutation { createReviewLink(input: { id: "${id}" }) { link { id } } }`,
+                )
+              ).data["createReviewLink"] as JsonObject
+            )["link"] as JsonObject,
+          ),
+      ],
+      about("REVIEW_LINK_CREATED"),
+    );
+    expect(JSON.stringify(await all())).not.toContain("arkreview_");
+    await expectEach(
+      [
+        () => rest("DELETE", `/review-links/${id}?link=${links[0]}`),
+        () =>
+          graphql(
+            `mutation { revokeReviewLink(input: { id: "${id}", link: "${links[1]}" }) { link { id } } }`,
+          ),
+      ],
+      about("REVIEW_LINK_REVOKED"),
+    );
+    const form = new FormData();
+    form.set("file", new Blob(["a\n"]), "a.csv");
+    form.set("download", JSON.stringify(bodyOf("datadownload", ada.id)));
+    const file = await server.request<JsonObject>("POST", "/register", {
+      token: ada.token,
+      body: form,
+    });
+    const record = file.body["@id"] as string;
+    const asked = await rest("POST", "/access-requests", { record, reason: PLANTED }, eve);
+    const decide = (grant: boolean) => () =>
+      rest("PUT", `/access-requests/${asked["id"] as string}`, { grant });
+    for (const [grant, action] of [
+      [true, "ACCESS_GRANTED"],
+      [false, "ACCESS_ENDED"],
+    ] as const)
+      await expectEach(
+        [decide(grant)],
+        [{ action, actor: ada.id, address: FROM, subject: record, detail: { requester: eve.id } }],
+      );
+  });
+
   it("of each act of administration", async () => {
     const max = await server.person("max");
     const act = (action: AuditEntry["action"], actor = root.id) => [

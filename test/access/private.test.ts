@@ -275,7 +275,7 @@ describe("private records", () => {
   it("of somebody else within an open crate are in no list of its files for others", async () => {
     const form = new FormData();
     const shared = "ark:99999/private-shared";
-    const files = ["plain.csv", "niobium.csv"];
+    const files = ["plain.csv", "niobium/data.csv"];
     const archive = await zip({
       "ro-crate-metadata.json": metadata(
         files.map((name) => ({ "@id": name, "@type": "File", name })),
@@ -290,7 +290,7 @@ describe("private records", () => {
       body: form,
     });
     expect(made.status).toBe(200);
-    const handed = await server.request("PATCH", `/${shared}/niobium.csv`, {
+    const handed = await server.request("PATCH", `/${shared}/niobium/data.csv`, {
       token: (await server.person("root", { admin: true })).token,
       json: { owner: other!.id },
     });
@@ -313,7 +313,7 @@ describe("private records", () => {
     expect(await listed(other!)).toEqual([true, true]);
     expect(await listed(owner!)).toEqual([false, false]);
     expect(await listed(null)).toEqual([false, false]);
-    expect((await read(`/${shared}/niobium.csv`, null)).status).toBe(404);
+    expect((await read(`/${shared}/niobium/data.csv`, null)).status).toBe(404);
   });
 
   it("are in their owner's evidence however many there are", async () => {

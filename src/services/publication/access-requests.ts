@@ -10,6 +10,7 @@ import type {
   Page,
   StoredRecord,
 } from "../../storage/records/port.js";
+import { record as recordAct } from "../access/audit.js";
 import { assertMayChange, type Caller, mayChange, mayReadContent } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { findLive, NothingStored } from "../records/find.js";
@@ -153,6 +154,14 @@ export async function decideAccess(
     decidedBy: caller.user,
   };
   if (!(await deps.records.decideAccess(next))) throw unknown(id);
+  await recordAct(deps, grant ? "ACCESS_GRANTED" : "ACCESS_ENDED", {
+    actor: caller.user,
+    subject: record.ark,
+    detail: {
+      requester: request.requester,
+      ...(next.until === null ? {} : { until: new Date(next.until).toISOString() }),
+    },
+  });
   return shown(next, now);
 }
 

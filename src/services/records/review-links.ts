@@ -6,6 +6,7 @@ import { instantOf } from "../../model/dates.js";
 import { withArticle } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { ReviewLink } from "../../storage/records/port.js";
+import { record as recordAct } from "../access/audit.js";
 import type { Caller } from "../access/rules.js";
 import { mayBePrivate } from "../access/visibility.js";
 import { hashOf } from "../accounts/credentials.js";
@@ -81,6 +82,11 @@ export async function createReviewLink(
       `${record.ark} has ${most} review links, which is the most (MAX_REVIEW_LINKS). ` +
         "Revoke one first.",
     );
+  await recordAct(deps, "REVIEW_LINK_CREATED", {
+    actor: caller.user,
+    subject: record.ark,
+    detail: { link: link.id, anonymous: link.anonymous },
+  });
   return { address: `${deps.baseUrl()}/review/${secret}`, link: shown(link) };
 }
 
@@ -138,7 +144,7 @@ export async function listReviewLinks(
 
 /** Ends a link at once. @throws ServiceError as {@link findChangeable}, `NOT_FOUND` */
 export async function revokeReviewLink(
-  deps: Pick<Deps, "records">,
+  deps: Deps,
   ark: Ark,
   id: string,
   caller: Caller,
@@ -150,5 +156,10 @@ export async function revokeReviewLink(
       "NOT_FOUND",
       `${record.ark} has no review link with the id ${id.slice(0, 100)}.`,
     );
+  await recordAct(deps, "REVIEW_LINK_REVOKED", {
+    actor: caller.user,
+    subject: record.ark,
+    detail: { link: id },
+  });
   return shown(link);
 }

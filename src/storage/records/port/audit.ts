@@ -17,6 +17,10 @@ export const AUDIT_WORDS = {
   // Who may do what.
   OWNER_CHANGED: "Owner changed",
   MEMBERS_CHANGED: "Members changed",
+  ACCESS_GRANTED: "Access to content granted",
+  ACCESS_ENDED: "Access to content declined or ended",
+  REVIEW_LINK_CREATED: "Review link made",
+  REVIEW_LINK_REVOKED: "Review link revoked",
   // What everybody sees.
   PUBLISHED: "Published, or under an embargo",
   WITHDRAWN: "Archived, or a draft again",
