@@ -31,6 +31,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   graphql: async () => (await import("./graphql.js")).graphql,
   pages: async () => (await import("./pages.js")).pages,
   search: async () => (await import("./search.js")).search,
+  "private-drafts": async () => (await import("./private-drafts.js")).privateDrafts,
 };
 
 /** Those that take an hour or more, or need programs that few machines have: only by name. */

@@ -9,6 +9,7 @@ export const SIZES = {
   fewRecords: [1_000, 1_000, "records in the small store"],
   manyRecords: [200_000, 20_000, "records in the large store"],
   startRecords: [100_000, 10_000, "records in the store of start and memory"],
+  draftsRecords: [200_000, 20_000, "records of which nine of ten are private drafts of others"],
   soakMinutes: [120, 1, "minutes of the mixed load"],
   scaleRecords: [10_000_000, 20_000, "records in the large PostgreSQL store"],
   sparqlRecords: [20_000, 20_000, "records that SPARQL queries read"],

@@ -37,6 +37,7 @@ const BENCHES = [
   "graphql",
   "pages",
   "search",
+  "private-drafts",
 ];
 /** Sizes that prove that every bench works; what it measures with them means nothing. */
 const TINY: Sizes = {
@@ -49,6 +50,7 @@ const TINY: Sizes = {
   fewRecords: 100,
   manyRecords: 300,
   startRecords: 300,
+  draftsRecords: 300,
   soakMinutes: 0.1,
   scaleRecords: 300,
   sparqlRecords: 100,

@@ -9,8 +9,8 @@ import type {
   RecordFilter,
   RecordStore,
   StoredRecord,
-  Viewer,
 } from "../../storage/records/port.js";
+import { NOBODY } from "../../storage/records/visibility.js";
 import {
   arksIn,
   isCrateFile,
@@ -33,7 +33,6 @@ const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 const parsed = (bytes: Uint8Array): JsonObject => JSON.parse(decoder.decode(bytes)) as JsonObject;
 
-const NOBODY: Viewer = { user: null };
 /** Filters that nobody can guess a name with. */
 const SAFE_FILTERS: ReadonlySet<string> = new Set(["describedBy", "crates", "kinds", "keys"]);
 const isSafe = (filter: RecordFilter): boolean =>

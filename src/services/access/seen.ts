@@ -1,6 +1,6 @@
 /** The registry as one caller sees it: private records that it may not change are not there. */
 import { arkKey } from "../../identifiers/ark.js";
-import { viewerKey } from "../../storage/records/visibility.js";
+import { NOBODY, viewerKey } from "../../storage/records/visibility.js";
 import type { Found, RecordStore, StoredRecord, Viewer } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { AnonymousReads } from "./anonymous-store.js";
@@ -15,9 +15,6 @@ interface Scope {
 }
 /** Of the stores that {@link storeSeenBy} returns. */
 const scopes = new WeakMap<object, Scope>();
-
-/** A reader who is not signed in. */
-export const NOBODY: Viewer = { user: null };
 
 type Reader = Pick<Caller, "user" | "admin" | "boundTo">;
 

@@ -7,7 +7,7 @@ import { KINDS } from "../../model/kinds.js";
 import type { StoredRecord, Viewer } from "../../storage/records/port.js";
 import { damaged } from "../../storage/records/refusals.js";
 import type { Caller } from "../access/rules.js";
-import { NOBODY } from "../access/seen.js";
+import { NOBODY } from "../../storage/records/visibility.js";
 import type { Deps } from "../deps.js";
 import { isShortened, withoutForgotten } from "./forgotten.js";
 import { pairs } from "../../pairs.js";

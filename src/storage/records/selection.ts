@@ -19,7 +19,7 @@ import {
 } from "./port/selection.js";
 import type { Viewer } from "./port/record.js";
 import { fold, isStorableText } from "./text.js";
-import { seenSql, viewerKey } from "./visibility.js";
+import { actsForSql, NOBODY, ofLinkSql, seenSql, viewerKey, withinLinkSql } from "./visibility.js";
 
 /** A value that both databases can bind; a list is one parameter. */
 export type SqlValue = string | number | Uint8Array | readonly string[] | readonly number[];
@@ -29,6 +29,8 @@ export interface Dialect {
   placeholder(number: number): string;
   /** The column has one of the values. */
   anyOf(column: string, values: readonly string[], sql: Sql): string;
+  /** The column has a value that a SELECT of a few finds. */
+  readonly oneOf: (column: string, select: string) => string;
   nameIs(folded: string, sql: Sql): string;
   nameContains(folded: string, sql: Sql): string;
   nameStartsWith(folded: string, sql: Sql): string;
@@ -67,6 +69,11 @@ export class Sql {
     if (this.#viewer === undefined) return ALL;
     const key = viewerKey(this.#viewer);
     return key === "" ? `${record}.private = 0` : seenSql(record, this.#placeOf(key!));
+  }
+
+  /** Conditions that each live record that the viewer sees meets one of. */
+  get shares(): Share[] {
+    return liveShares(this.#viewer, (key) => this.#placeOf(key), this.#dialect.oneOf);
   }
 
   /**
@@ -153,6 +160,62 @@ export const isOfDeleted = ({ deleted, and = [] }: RecordFilter): boolean =>
 /** The condition that a record is live, or deleted, as the filter wants it, and seen. */
 export const baseOf = ({ filter }: Selection, sql: Sql): string =>
   `r.deleted_at IS ${isOfDeleted(filter) ? "NOT NULL" : "NULL"} AND ${sql.seen("r")}`;
+
+/** Some of the records that a viewer sees. */
+export interface Share {
+  sql: string;
+  /** The viewer's own private records, which an index by owner finds. */
+  isOwn: boolean;
+}
+
+/**
+ * Conditions that each record of {@link baseOf} meets one of: an index answers each, so that the
+ * private records of others are not read.
+ */
+export function sharesOf(selection: Selection, sql: Sql): Share[] {
+  if (isOfDeleted(selection.filter)) return [{ sql: baseOf(selection, sql), isOwn: false }];
+  return sql.shares;
+}
+
+/**
+ * The same of all live records.
+ * @param place of a {@link viewerKey} among the parameters
+ */
+export function liveShares(
+  viewer: Viewer | undefined,
+  place: (key: string) => string,
+  oneOf: Dialect["oneOf"],
+): Share[] {
+  const live = "r.deleted_at IS NULL AND r.private";
+  const open = { sql: `${live} = 0`, isOwn: false };
+  const key = viewerKey(viewer);
+  if (key === "") return [open];
+  if (key === null) return [open, { sql: `${live} = 1`, isOwn: false }];
+  const asked = place(key);
+  return viewer?.link === undefined
+    ? [open, { sql: `${live} = 1 AND ${oneOf("r.owner_key", actsForSql(asked))}`, isOwn: true }]
+    : [
+        open,
+        {
+          sql: `${live} = 1 AND (${ofLinkSql("r", asked)} OR ${withinLinkSql("r", asked)})`,
+          isOwn: false,
+        },
+      ];
+}
+
+/**
+ * The first of several SELECTs in one order, each of which is read only as far as that needs.
+ * @param order columns of all of them
+ * @param limit placeholder
+ */
+export const firstOf = (selects: readonly string[], order: string, limit: string): string =>
+  `${
+    selects.length === 1
+      ? selects[0]
+      : selects
+          .map((each) => `SELECT * FROM (${each} ORDER BY ${order} LIMIT ${limit}) AS part`)
+          .join(" UNION ALL ")
+  } ORDER BY ${order} LIMIT ${limit}`;
 
 /** The conditions of a selection, in SQL of one dialect. */
 export function conditionsOf({ filter, without = [] }: Selection, dialect: Dialect): Condition[] {
@@ -579,7 +642,10 @@ export interface StatisticsDialect extends Dialect {
     conditions: readonly Condition[],
     keys: readonly StatisticsKey[],
     sql: Sql,
+    share: Share,
   ): { from: string; extra: readonly string[] };
+  /** It names the records, so that no index answers conditions. */
+  readonly isNamed?: true;
 }
 
 /** `[value of each key…, records, bytes, records with content, per cent, crates with a score]` */
@@ -622,24 +688,28 @@ export function statisticsSql(
       sizes ? [`coalesce(sum(${each}), 0)`, `count(${each})`] : ["0", "0"],
     ),
   ];
-  const { from, extra } = dialect.from(conditions, by, sql);
-  const where = [
-    baseOf(query, sql),
-    ...extra,
-    ...conditions.map((condition) => condition.sql(sql)),
-  ];
   const columns = by.map((key, index) => `${read[key]} AS v${index}`);
   const places = by.map((_, index) => `v${index}`);
-  const inner = `SELECT ${[...columns, ...sums.map((sum, index) => `${sum} AS n${index}`)].join(", ")}
+  // Private records have no keywords.
+  const shares = dialect.isNamed
+    ? [{ sql: baseOf(query, sql), isOwn: false }]
+    : by.includes("keyword") && !isOfDeleted(query.filter)
+      ? liveShares(NOBODY, () => "", dialect.oneOf)
+      : sharesOf(query, sql);
+  const inner = shares.map((share) => {
+    const { from, extra } = dialect.from(conditions, by, sql, share);
+    const where = [share.sql, ...extra, ...conditions.map((condition) => condition.sql(sql))];
+    return `SELECT ${[...columns, ...sums.map((sum, index) => `${sum} AS n${index}`)].join(", ")}
       FROM ${from}${by.includes("project") ? ` JOIN (${projectsSql(dialect, sql)}) AS p ON p.record = r.id` : ""}
       WHERE ${joined(where, "AND")}
       ${places.length === 0 ? "" : `GROUP BY ${places.join(", ")}`}`;
+  });
   const shown = by.map((key, index) =>
     key === "month" ? `${dialect.monthOf(`v${index}`)} AS s${index}` : `v${index} AS s${index}`,
   );
   const names = by.map((_, index) => `s${index}`);
   const text = `SELECT ${[...shown, ...sums.map((_, index) => `sum(n${index}) AS t${index}`)].join(", ")}
-    FROM (${inner}) AS days ${names.length === 0 ? "" : `GROUP BY ${names.join(", ")}`}
+    FROM (${inner.join(" UNION ALL ")}) AS days ${names.length === 0 ? "" : `GROUP BY ${names.join(", ")}`}
     ORDER BY ${["t0 DESC", ...names.map((name) => `${name} NULLS FIRST`)].join(", ")}
     LIMIT ${sql.add(limit + 1)}`;
   return { text, sql };

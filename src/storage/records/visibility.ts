@@ -8,6 +8,9 @@ const KINDS = [...COLLECTIVES].map((kind) => `'${kind}'`).join();
 /** What makes a private record open, for ever. */
 export const OPENING: ReadonlySet<PublicationStatus> = new Set(["PUBLISHED", "EMBARGOED"]);
 
+/** A reader who is not signed in. */
+export const NOBODY: Viewer = { user: null };
+
 /**
  * The parameter of {@link seenSql}: null sees everything, the empty text nothing that is private.
  * That of a review link is no key of an ARK.

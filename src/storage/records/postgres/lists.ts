@@ -42,14 +42,17 @@ import type {
 } from "../port/selection.js";
 import {
   addressed,
-  baseOf,
   beyond,
   conditionsOf,
   type Dialect,
+  firstOf,
   joined,
+  liveShares,
   NO_IDS,
   orderKey,
   Positions,
+  type Share,
+  sharesOf,
   Sql,
   type StatisticsRow,
   statisticsOf,
@@ -60,6 +63,7 @@ import { fold, isStorableText, shortWord, sortedName, wordOf } from "../text.js"
 import { allOf, anyOf, tsqueryOf, without } from "./search/words.js";
 import {
   actsForSql,
+  NOBODY,
   ofLinkSql,
   privateOwnersSql,
   seenSql,
@@ -78,6 +82,8 @@ export const DIALECT: Dialect = {
     values.length === 1
       ? `${column} = ${sql.add(values[0]!)}`
       : `${column} = ANY(${sql.add(values)}::text[])`,
+  // An array may be looked up in an index whatever the planner expects of the SELECT.
+  oneOf: (column, select) => `${column} = ANY(ARRAY(${select}))`,
   nameIs: (folded, sql) =>
     `(r.sorted = ${sql.add(sortedName(folded))} AND r.folded = ${sql.add(folded)})`,
   nameContains: (folded, sql) => `strpos(r.folded, ${sql.add(folded)}) > 0`,
@@ -92,11 +98,11 @@ export const DIALECT: Dialect = {
     const asked = `to_tsquery('arkgraph', ${sql.add(query)})`;
     const open = `SELECT m.id FROM text AS x JOIN record AS m ON m.state = x.state
       WHERE x.search @@ ${asked}`;
-    const own = ofPrivateSql("m", sql);
+    const own = privateOnesSql(sql);
     return own === undefined
       ? open
-      : `${open} UNION ALL SELECT m.id FROM private_text AS x JOIN record AS m ON m.state = x.state
-          WHERE x.search @@ ${asked} AND ${own}`;
+      : `${open} UNION ALL SELECT m.id FROM ${own} AS m JOIN private_text AS x ON x.state = m.state
+          WHERE x.search @@ ${asked}`;
   },
   currentContent: "o.role = 'content' AND o.ended IS NULL AND o.dropped = false",
   thenJoin: "JOIN",
@@ -105,16 +111,24 @@ export const DIALECT: Dialect = {
 };
 
 /**
- * Condition that a record is private and that the viewer sees it, by its owner, of which there is an
- * index; absent where the viewer sees no private record.
+ * Private records that the viewer sees, for a FROM: those of a user are few and found first. Absent
+ * where the viewer sees none.
  */
-export function ofPrivateSql(record: string, sql: Sql): string | undefined {
+export function privateOnesSql(sql: Sql): string | undefined {
   const { seer } = sql;
   if (seer === null) return undefined;
-  const own =
-    seer === undefined ? "" : ` AND ${record}.owner_key = ANY(ARRAY(${privateOwnersSql(seer)}))`;
-  return `${record}.private = 1 AND ${record}.deleted_at IS NULL${own}`;
+  const live = "SELECT r.* FROM record AS r WHERE r.private = 1 AND r.deleted_at IS NULL";
+  return seer === undefined
+    ? `(${live})`
+    : `(${live} AND ${DIALECT.oneOf("r.owner_key", privateOwnersSql(seer))} OFFSET 0)`;
 }
+
+/**
+ * Where a share of the records is read. A viewer's own are few and found first: the planner would
+ * look for them among all private records in the requested order.
+ */
+const fromOf = ({ sql, isOwn }: Share): string =>
+  isOwn ? `(SELECT r.* FROM record AS r WHERE ${sql} OFFSET 0) AS r` : "record AS r";
 
 /** The month of days since 1970. */
 export const monthOf = (days: string): string =>
@@ -176,10 +190,7 @@ export class SelectionReads {
     const { order, limit, bytes, backward = false, after, before } = query;
     const positions = new Positions(query.filter, order);
     const sql = new Sql(DIALECT, query.viewer);
-    const where = [
-      baseOf(query, sql),
-      ...conditionsOf(query, DIALECT).map((condition) => condition.sql(sql)),
-    ];
+    const where = conditionsOf(query, DIALECT).map((condition) => condition.sql(sql));
     const key = orderKey(query, "sorted", DIALECT);
     const [behind, ahead] = order.descending ? (["<", ">"] as const) : ([">", "<"] as const);
     for (const [at, side] of [
@@ -192,8 +203,11 @@ export class SelectionReads {
       (key === null ? ["id"] : ["order_key", "id"])
         .map((column) => `${table}${column}${direction}`)
         .join();
-    const found = `SELECT r.*, ${key ?? "NULL::bigint"} AS order_key FROM record AS r
-        WHERE ${joined(where, "AND")} ORDER BY ${by("")} LIMIT ${sql.add(limit + 1)}`;
+    const shares = sharesOf(query, sql).map(
+      (share) => `SELECT r.*, ${key ?? "NULL::bigint"} AS order_key FROM ${fromOf(share)}
+        WHERE ${joined([share.sql, ...where], "AND")}`,
+    );
+    const found = firstOf(shares, by(""), sql.add(limit + 1));
     // Lengths are read without the documents, so that those beyond the page are not sent.
     const text = `SELECT ${RECORD_COLUMNS}, r.matched, r.id, r.order_key FROM (
         SELECT f.*, count(*) OVER () AS matched, row_number() OVER (ORDER BY ${by("f.")}) AS place,
@@ -225,11 +239,12 @@ export class SelectionReads {
       return open + (await privateOnes(this.#database, viewer, kinds));
     }
     const sql = new Sql(DIALECT, viewer);
-    const where = [
-      baseOf(selection, sql),
-      ...conditionsOf(selection, DIALECT).map((each) => each.sql(sql)),
-    ];
-    const text = `SELECT count(*) FROM record AS r WHERE ${joined(where, "AND")}`;
+    const where = conditionsOf(selection, DIALECT).map((each) => each.sql(sql));
+    const counts = sharesOf(selection, sql).map(
+      (share) =>
+        `(SELECT count(*) FROM ${fromOf(share)} WHERE ${joined([share.sql, ...where], "AND")})`,
+    );
+    const text = `SELECT ${counts.join(" + ")}`;
     const [count] = await this.#database.one(
       statement<[number]>(text, { kept: false }),
       sql.values,
@@ -241,10 +256,10 @@ export class SelectionReads {
     const { text, sql } = statisticsSql(query, {
       ...DIALECT,
       monthOf,
-      from: (_conditions, keys) => ({
+      from: (_conditions, keys, _sql, share) => ({
         from: keys.includes("keyword")
           ? "record AS r JOIN keyword AS g ON g.record = r.id"
-          : "record AS r",
+          : fromOf(share),
         extra: [],
       }),
     });
@@ -325,8 +340,15 @@ export class ListReads {
     if (asked.isVain) return { items: [], positions: [] };
     const by = (record: string, id: string): string =>
       order === "name" ? `${record}.sorted, ${record}.id` : order === "created" ? id : `${id} DESC`;
-    const found = `SELECT r.* FROM ${asked.from} WHERE ${asked.where.join(" AND ")}
-        ORDER BY ${by("r", asked.id)} LIMIT ${asked.add(limit + 1)}`;
+    const most = asked.add(limit + 1);
+    const shares = asked.shares.map(
+      (share) =>
+        `SELECT r.* FROM ${asked.from(share)} WHERE ${[share.sql, ...asked.where].join(" AND ")}`,
+    );
+    const found =
+      shares.length === 1
+        ? `${shares[0]} ORDER BY ${by("r", asked.id)} LIMIT ${most}`
+        : `SELECT r.* FROM (${firstOf(shares, order === "name" ? "sorted, id" : by("", "id"), most)}) AS r`;
     // Lengths are read without the documents, so that those beyond the page are not sent.
     const [sized, within] =
       bytes === undefined
@@ -372,7 +394,13 @@ export class ListReads {
     return (
       await this.#database.one(
         this.#prepare<[number]>(
-          `SELECT count(*) FROM ${asked.from} WHERE ${asked.where.join(" AND ")}`,
+          `SELECT ${asked.shares
+            .map(
+              (share) =>
+                `(SELECT count(*) FROM ${asked.from(share)}
+                  WHERE ${[share.sql, ...asked.where].join(" AND ")})`,
+            )
+            .join(" + ")}`,
         ),
         asked.values,
       )
@@ -389,8 +417,10 @@ export class ListReads {
 /** The tables to read, and the conditions. */
 class Asked {
   readonly where = ["r.deleted_at IS NULL"];
+  /** Each record is in one of them. */
+  shares: readonly Share[] = [];
   readonly values: Value[] = [];
-  readonly from: string;
+  readonly from: (share: Share) => string;
   /** The column that gives the order of creation. */
   readonly id: string;
   /** True when no record can match. */
@@ -401,10 +431,12 @@ class Asked {
       (text) => text !== undefined && !isStorableText(text),
     );
     this.from =
-      keyword === undefined ? "record AS r" : "keyword AS k JOIN record AS r ON r.id = k.record";
+      keyword === undefined ? fromOf : () => "keyword AS k JOIN record AS r ON r.id = k.record";
     this.id = keyword === undefined ? "r.id" : "k.record";
     if (this.isVain) return;
-    if (viewer !== undefined) this.where.push(seenSql("r", `${this.add(viewerKey(viewer))}::text`));
+    // Only open records have keywords.
+    const reader = keyword === undefined ? viewer : NOBODY;
+    this.shares = liveShares(reader, (key) => `${this.add(key)}::text`, DIALECT.oneOf);
     if (keyword !== undefined) this.where.push(`k.word = ${this.add(shortWord(wordOf(keyword)))}`);
     if (ownerKey !== undefined) this.where.push(`r.owner_key = ${this.add(arkKey(ownerKey))}`);
     if (crate !== undefined) this.where.push(`r.crate = ${this.add(crate)}`);
@@ -423,7 +455,7 @@ class Asked {
   }
 }
 
-const fromOf = (direction: "" | "DESC"): Statement<LinkFromRow> =>
+const linksFromOf = (direction: "" | "DESC"): Statement<LinkFromRow> =>
   statement<LinkFromRow>(`SELECT asked.place - 1, r.ark, r.kind, l.position, v.predicate, l.target, l.target_key
       FROM unnest($1::text[]) WITH ORDINALITY AS asked (ark, place) JOIN record AS r
       ON r.ark = asked.ark CROSS JOIN LATERAL ( SELECT page.position, page.via, page.target,
@@ -473,7 +505,7 @@ const toOf = (direction: "" | "DESC"): Statement<LinkToRow> =>
     LIMIT $7) AS l JOIN record AS r ON r.id = l.source`);
 
 /** Forward and backward. */
-const FROM = [fromOf(""), fromOf("DESC")] as const;
+const FROM = [linksFromOf(""), linksFromOf("DESC")] as const;
 const TO = [toOf(""), toOf("DESC")] as const;
 
 /**

@@ -329,9 +329,15 @@ export class CrateUseReads {
         WHERE r.deleted_at IS NULL AND r.status <> 'PUBLISHED' AND EXISTS (SELECT 1
         FROM object_ref AS o WHERE o.record = r.id AND o.role = 'content' AND o.until IS NULL)
         GROUP BY r.kind, r.owner, r.status, r.embargoed_until, r.crate, r.private`);
-    this.#embargoes = connection.prepare<EmbargoRow>(`SELECT id, ark, revision, embargoed_until,
-        crate FROM record INDEXED BY live_status WHERE status = 'EMBARGOED' AND id > ?1
-        AND deleted_at IS NULL AND embargoed_until IS NOT NULL ORDER BY id LIMIT ?2`);
+    // Files of private crates are private too.
+    const embargoed = [0, 1].map(
+      (isPrivate) => `SELECT id, ark, revision, embargoed_until, crate
+        FROM record INDEXED BY live_status WHERE private = ${isPrivate} AND status = 'EMBARGOED'
+        AND id > ?1 AND deleted_at IS NULL AND embargoed_until IS NOT NULL`,
+    );
+    this.#embargoes = connection.prepare<EmbargoRow>(
+      `${embargoed.join(" UNION ALL ")} ORDER BY id LIMIT ?2`,
+    );
     this.#linking = connection.prepare<[number]>(`SELECT id FROM record AS r INDEXED BY live_crate
         WHERE crate = ?1 AND deleted_at IS NULL AND id > ?2 AND ${seenSql("r", "?5")}
         UNION ALL SELECT u.record FROM crate_use AS u CROSS JOIN record AS r ON r.id = u.record

@@ -28,6 +28,7 @@ import {
   writeNamePosition,
 } from "../rows.js";
 import { fold, isStorableText, wordOf } from "../text.js";
+import { firstOf, liveShares } from "../selection.js";
 import { actsForSql, ofLinkSql, seenSql, viewerKey, withinLinkSql } from "../visibility.js";
 import { type Connection, type Statement, textArray, type Value } from "./statement.js";
 
@@ -214,6 +215,7 @@ export class ListReads {
   readonly #tally;
   readonly #tallyAll;
   readonly #private;
+  readonly #byNumber;
 
   readonly #connection: Connection;
 
@@ -223,6 +225,10 @@ export class ListReads {
     this.#tally = connection.prepare<[number]>("SELECT live FROM tally WHERE kind = ?");
     this.#tallyAll = connection.prepare<[number]>("SELECT coalesce(sum(live), 0) FROM tally");
     this.#private = new PrivateCounts(connection);
+    this.#byNumber = connection.prepare<Listed>(
+      `SELECT ${RECORD_COLUMNS}, r.id, r.folded FROM record AS r JOIN state AS s
+        ON s.id = r.state WHERE r.id = ?`,
+    );
   }
 
   /** @throws ServiceError `BAD_REQUEST` for an `after` that no list gave */
@@ -230,24 +236,19 @@ export class ListReads {
     const { order = "created", after, limit, bytes = Infinity } = query;
     const chosen = choose(query, order === "name" && this.#walksByName(query));
     if (!chosen) return { items: [], positions: [] };
-    const { from, where, values } = chosen;
+    const { where, values } = chosen;
     if (after !== undefined) {
       if (order === "name") {
         const [folded, id] = readNamePosition(after);
-        where.push("(r.folded, r.id) > (?, ?)");
         values.push(folded, id);
+        where.push(`(r.folded, r.id) > (?${values.length - 1}, ?${values.length})`);
       } else {
-        where.push(`${chosen.id} ${order === "created" ? ">" : "<"} ?`);
         // oxlint-disable-next-line arkgraph/spread-into-call -- one number
         values.push(readNumber(after));
+        where.push(`${chosen.id} ${order === "created" ? ">" : "<"} ?${values.length}`);
       }
     }
-    const by =
-      order === "name" ? "r.folded, r.id" : order === "created" ? chosen.id : `${chosen.id} DESC`;
-    const walk = this.#prepare<Listed>(
-      `SELECT ${RECORD_COLUMNS}, r.id, r.folded FROM ${from} CROSS JOIN state AS s
-        ON s.id = r.state WHERE ${where.join(" AND ")} ORDER BY ${by} LIMIT ?`,
-    ).iterate([...values, limit + 1]);
+    const walk = this.#rows(chosen, order, limit + 1);
     const page: Listed[] = [];
     let size = 0;
     let isLast = true;
@@ -282,9 +283,38 @@ export class ListReads {
         `SELECT count(*) FROM keyword WHERE word = ?${kinds.map(() => " AND kind = ?").join("")}`,
       ).one([wordOf(keyword), ...kinds])[0];
     }
-    return this.#prepare<[number]>(
-      `SELECT count(*) FROM ${chosen.from} WHERE ${chosen.where.join(" AND ")}`,
-    ).one(chosen.values)[0];
+    const counts = chosen.shares.map(
+      ({ from, where }) =>
+        `(SELECT count(*) FROM ${from} WHERE ${[...where, ...chosen.where].join(" AND ")})`,
+    );
+    return this.#prepare<[number]>(`SELECT ${counts.join(" + ")}`).one(chosen.values)[0];
+  }
+
+  /** Documents are read one by one, as the page takes them. */
+  *#rows(chosen: Chosen, order: "created" | "-created" | "name", limit: number): Generator<Listed> {
+    const by = (id: string, folded: string): string =>
+      order === "name" ? `${folded}, ${id}` : order === "created" ? id : `${id} DESC`;
+    const { shares, id, values } = chosen;
+    const most = `?${values.length + 1}`;
+    const whole = ({ from, where }: (typeof shares)[0], columns: string, more = ""): string =>
+      `SELECT ${columns} FROM ${from}${more} WHERE ${[...where, ...chosen.where].join(" AND ")}`;
+    if (shares.length === 1) {
+      const read = whole(
+        shares[0]!,
+        `${RECORD_COLUMNS}, r.id, r.folded`,
+        " CROSS JOIN state AS s ON s.id = r.state",
+      );
+      yield* this.#prepare<Listed>(`${read} ORDER BY ${by(id, "r.folded")} LIMIT ${most}`).iterate([
+        ...values,
+        limit,
+      ]);
+      return;
+    }
+    const parts = shares.map((share) => whole(share, `${id} AS id, r.folded AS folded`));
+    const found = this.#prepare<[id: number, folded: string]>(
+      firstOf(parts, by("id", "folded"), most),
+    ).all([...values, limit]);
+    for (const [number] of found) yield this.#byNumber.one([number]);
   }
 
   /**
@@ -305,13 +335,13 @@ export class ListReads {
     );
     if (!chosen) return false;
     const [left] = this.#prepare<[number]>(
-      `SELECT count(*) FROM (SELECT 1 FROM ${chosen.from} WHERE ${chosen.where.join(" AND ")}
+      `SELECT count(*) FROM (SELECT 1 FROM ${chosen.shares[0]!.from} WHERE ${chosen.where.join(" AND ")}
         LIMIT ${SORTED})`,
     ).one(chosen.values);
     return left === SORTED;
   }
 
-  #prepare<R extends Listed | [number]>(sql: string): Statement<R> {
+  #prepare<R extends Listed | [number] | [id: number, folded: string]>(sql: string): Statement<R> {
     let statement = this.#prepared.get(sql);
     if (!statement) this.#prepared.set(sql, (statement = this.#connection.prepare(sql)));
     return statement as unknown as Statement<R>;
@@ -319,10 +349,38 @@ export class ListReads {
 }
 
 /** The tables to read, and the conditions; `undefined` when no record can match. */
-function choose(
-  filter: Filter,
+/** The column has a value that a SELECT finds. */
+export const isOneOf = (column: string, select: string): string => `${column} IN (${select})`;
+
+/** A list's records: in shares that an index answers each, and conditions on all of them. */
+interface Chosen {
+  shares: { from: string; where: string[] }[];
+  where: string[];
+  /** `?1` is the first. */
+  values: Value[];
+  /** The column with the record's number. */
+  id: string;
+}
+
+/** @param key of the viewer, which is `?1` */
+const seenBy = (key: string | null): string[] =>
+  key === null ? [] : [key === "" ? "r.private = 0" : seenSql("r", "?1")];
+
+/** The tables to read, by the filter that leaves the fewest rows. */
+function placeOf(
+  { kind, ownerKey, keyword, crate }: Filter,
   walkByName: boolean,
-): { from: string; where: string[]; values: Value[]; id: string } | undefined {
+): { from: string; id: string } {
+  const by = (index: string) => ({ from: `record AS r INDEXED BY ${index}`, id: "r.id" });
+  if (walkByName) return by("live_kind_name");
+  if (keyword !== undefined)
+    return { from: "keyword AS k CROSS JOIN record AS r ON r.id = k.record", id: "k.record" };
+  if (ownerKey !== undefined) return by("live_owner");
+  if (crate !== undefined) return by("live_crate");
+  return by(kind === undefined ? "live_open" : "live_kind");
+}
+
+function choose(filter: Filter, walkByName: boolean): Chosen | undefined {
   const { kind, name, ownerKey, keyword, crate, notEndingWith, viewer } = filter;
   if (
     [name, ownerKey, keyword, crate, notEndingWith].some(
@@ -330,39 +388,37 @@ function choose(
     )
   )
     return undefined;
+  const key = viewerKey(viewer);
+  const values: Value[] = key === null || key === "" ? [] : [key];
   const where = ["r.deleted_at IS NULL"];
-  const values: Value[] = [];
-  if (viewer !== undefined) {
-    where.push(seenSql("r", "?1"));
-    values.push(viewerKey(viewer));
-  }
-  const and = (condition: string, value: Value): void => {
-    where.push(condition);
+  const and = (condition: (value: string) => string, value: Value): void => {
     values.push(value);
+    where.push(condition(`?${values.length}`));
   };
-  let from = "record AS r";
-  let id = "r.id";
-  if (walkByName) {
-    from = "record AS r INDEXED BY live_kind_name";
-    if (keyword !== undefined)
-      and("EXISTS (SELECT 1 FROM keyword WHERE word = ? AND record = r.id)", wordOf(keyword));
-  } else if (keyword !== undefined) {
-    from = "keyword AS k CROSS JOIN record AS r ON r.id = k.record";
-    id = "k.record";
-    and("k.word = ?", wordOf(keyword));
-  } else if (ownerKey !== undefined) from = "record AS r INDEXED BY live_owner";
-  else if (crate !== undefined) from = "record AS r INDEXED BY live_crate";
-  else if (kind !== undefined) from = "record AS r INDEXED BY live_kind";
-  if (ownerKey !== undefined) and("r.owner_key = ?", arkKey(ownerKey));
-  if (crate !== undefined) and("r.crate = ?", crate);
-  if (crate !== undefined && notEndingWith !== undefined) {
-    where.push("substr(r.ark, -length(?)) <> ?");
-    values.push(notEndingWith, notEndingWith);
-  }
-  if (kind !== undefined)
-    and(keyword === undefined || walkByName ? "r.kind = ?" : "k.kind = ?", kind);
-  if (name) and("instr(r.folded, ?) > 0", fold(name));
-  return { from, where, values, id };
+  const { from, id } = placeOf(filter, walkByName);
+  const isOfWord = keyword !== undefined && !walkByName;
+  if (isOfWord) and((word) => `k.word = ${word}`, wordOf(keyword));
+  else if (keyword !== undefined)
+    and(
+      (word) => `EXISTS (SELECT 1 FROM keyword WHERE word = ${word} AND record = r.id)`,
+      wordOf(keyword),
+    );
+  if (ownerKey !== undefined) and((key) => `r.owner_key = ${key}`, arkKey(ownerKey));
+  if (crate !== undefined) and((ark) => `r.crate = ${ark}`, crate);
+  if (crate !== undefined && notEndingWith !== undefined)
+    and((end) => `substr(r.ark, -length(${end})) <> ${end}`, notEndingWith);
+  if (kind !== undefined) and((value) => `${isOfWord ? "k" : "r"}.kind = ${value}`, kind);
+  if (name) and((part) => `instr(r.folded, ${part}) > 0`, fold(name));
+  // Only open records have keywords, and those of an owner or a crate are few.
+  const isWhole = keyword !== undefined || ownerKey !== undefined || crate !== undefined;
+  const shares =
+    isWhole && !walkByName
+      ? [{ from, where: seenBy(key) }]
+      : liveShares(viewer, () => "?1", isOneOf).map(({ sql, isOwn }) => ({
+          from: isOwn ? "record AS r INDEXED BY live_private" : from,
+          where: [sql],
+        }));
+  return { shares, where, values, id };
 }
 
 type GraphRow = [id: number, ark: string, quads: Uint8Array | null];

@@ -24,19 +24,21 @@ import {
   type ConditionField,
   conditionsOf,
   type Dialect,
+  firstOf,
   isOfDeleted,
   joined,
   NO_IDS,
   orderKey,
   type Place,
   Positions,
+  sharesOf,
   Sql,
   type StatisticsRow,
   statisticsOf,
   statisticsSql,
 } from "../selection.js";
 import { wordOf } from "../text.js";
-import { PrivateCounts } from "./reads.js";
+import { isOneOf, PrivateCounts } from "./reads.js";
 import { privateIdsSql } from "./search/private-search.js";
 import { type Connection, type Statement, textArray, type Value } from "./statement.js";
 
@@ -50,6 +52,7 @@ const dialectOf = (matchOf: (text: string) => string): Dialect => ({
     values.length === 1
       ? `${column} = ${sql.add(values[0]!)}`
       : `${column} IN (SELECT value FROM json_each(${sql.add(textArray(values))}))`,
+  oneOf: isOneOf,
   nameIs: (folded, sql) => `r.folded = ${sql.add(folded)}`,
   nameContains: (folded, sql) => `instr(r.folded, ${sql.add(folded)}) > 0`,
   nameStartsWith: (folded, sql) =>
@@ -80,8 +83,13 @@ export const DIALECT = dialectOf(() => "");
 export const monthOf = (days: string): string => `strftime('%Y-%m', ${days} * 86400, 'unixepoch')`;
 
 const LIVE = "r.deleted_at IS NULL";
-/** Where the records that meet a condition are found; together with {@link LIVE}. */
-const INDEXES: Readonly<Record<Exclude<ConditionField, "keyword" | "part of the name">, string>> = {
+/** A viewer's own private records. */
+const OWN = "record AS r INDEXED BY live_private";
+/** Where the records that meet a condition are found; together with a {@link Share}. */
+const INDEXES: Readonly<
+  Record<Exclude<ConditionField, "keyword" | "part of the name"> | "open", string>
+> = {
+  open: "record AS r INDEXED BY live_open",
   kind: "record AS r INDEXED BY live_kind",
   name: "record AS r INDEXED BY live_kind_name",
   owner: "record AS r INDEXED BY live_owner",
@@ -124,19 +132,30 @@ interface Plan {
   meets?: Condition;
   /** It reads few records. */
   few?: true;
+  /** It reads an index, which has the open records apart from private ones. */
+  reads?: true;
 }
 
 const left = (conditions: readonly Condition[], { meets }: Plan): readonly Condition[] =>
   conditions.filter((condition) => condition !== meets);
 
-/** Reads an index, or the table in the order of creation. */
+/** Reads an index. */
 const reading = (from: string, natural: boolean, extra: Plan["extra"] = () => []): Plan => ({
   from: () => from,
   extra,
   id: "r.id",
   natural,
+  reads: true,
 });
-const ALL_RECORDS = reading("record AS r", true);
+const ALL_RECORDS = reading(INDEXES.open, true);
+/** A plan that names the records to be read. */
+const named = (from: Plan["from"], more: Partial<Plan> = {}): Plan => ({
+  from,
+  extra: () => [],
+  id: "r.id",
+  natural: false,
+  ...more,
+});
 /** Records by kind and name: each kind is read by itself, in order. */
 const BY_NAME = reading("record AS r INDEXED BY live_kind_name", false);
 const BY_MODIFIED = reading(INDEXES.modified, false);
@@ -225,17 +244,30 @@ export class SelectionReads {
         : (best?.plan ?? (isNamed ? planFor({ field: "name", sql: () => "" })! : ALL_RECORDS));
       const isFew = best !== undefined && best.count < this.#sparse;
       const sql = new Sql(this.dialect, selection.viewer);
-      const where = [
-        baseOf(selection, sql),
-        ...plan.extra(sql),
-        ...left(conditions, plan).map((each) =>
+      const counts = this.#shares(selection, plan, sql).map(({ from, where }) => {
+        const more = left(conditions, plan).map((each) =>
           isFew && each.holdsQuickly ? each.holds!(sql) : each.sql(sql),
-        ),
-      ];
-      return this.#prepare<[number]>(
-        `SELECT count(*) FROM ${plan.from(sql)} WHERE ${joined(where, "AND")}`,
-      ).one(sql.values as Value[])[0];
+        );
+        return `(SELECT count(*) FROM ${from} WHERE ${joined([...where, ...more], "AND")})`;
+      });
+      return this.#prepare<[number]>(`SELECT ${counts.join(" + ")}`).one(sql.values as Value[])[0];
     }, "DEFERRED");
+  }
+
+  /** Where a plan reads, and conditions, for each share of the records that it does not name. */
+  #shares(
+    selection: Selection,
+    plan: Plan,
+    sql: Sql,
+  ): { from: string; where: string[]; isOwn: boolean }[] {
+    const shares = plan.reads
+      ? sharesOf(selection, sql)
+      : [{ sql: baseOf(selection, sql), isOwn: false }];
+    return shares.map(({ sql: share, isOwn }) => ({
+      from: isOwn ? OWN : plan.from(sql),
+      where: [share, ...plan.extra(sql)],
+      isOwn,
+    }));
   }
 
   /**
@@ -247,14 +279,12 @@ export class SelectionReads {
     const best = this.#sparsest(conditions, selection.viewer, most);
     if (!best || best.count >= most) return undefined;
     const sql = new Sql(this.dialect, selection.viewer);
-    const from = best.plan.from(sql);
-    const where = [
-      baseOf(selection, sql),
-      ...best.plan.extra(sql),
-      ...conditions.map((each) => each.sql(sql)),
-    ];
+    const parts = this.#shares(selection, best.plan, sql).map(({ from, where }) => {
+      const more = conditions.map((each) => each.sql(sql));
+      return `SELECT r.id AS id FROM ${from} WHERE ${joined([...where, ...more], "AND")}`;
+    });
     return this.#prepare<[string]>(
-      `SELECT json_group_array(r.id) FROM ${from} WHERE ${joined(where, "AND")}`,
+      `SELECT json_group_array(id) FROM (${parts.join(" UNION ALL ")})`,
     ).one(sql.values as Value[])[0];
   }
 
@@ -263,12 +293,14 @@ export class SelectionReads {
       const { text, sql } = statisticsSql(query, {
         ...this.dialect,
         monthOf,
-        from: (conditions, keys, main) => {
+        from: (conditions, keys, main, { isOwn }) => {
           if (isOfDeleted(query.filter)) return { from: INDEXES.deleted, extra: [] };
           const best = keys.includes("keyword")
             ? undefined
             : this.#sparsest(conditions, query.viewer);
-          return best && best.count < this.#sparse
+          const isFew = best !== undefined && best.count < this.#sparse;
+          if (isOwn && !(isFew && !best.plan.reads)) return { from: OWN, extra: [] };
+          return isFew
             ? { from: best.plan.from(main), extra: best.plan.extra(main) }
             : { from: readWith(conditions, keys), extra: [] };
         },
@@ -326,27 +358,33 @@ export class SelectionReads {
       [key, id]
         .flatMap((each) => (each === null ? [] : [each + (downwards ? " DESC" : "")]))
         .join();
-    const shared = [
-      baseOf(query, sql),
-      ...left(conditions, plan).map((condition) =>
-        this.#isAsked(condition, plan, query.viewer) ? condition.holds!(sql) : condition.sql(sql),
-      ),
-      ...(after ? [beyond(after, [column, plan.id], behind, sql)] : []),
-      ...(before ? [beyond(before, [column, plan.id], ahead, sql)] : []),
-    ];
     const most = sql.add(limit + 1);
-    const read = (from: string, extra: readonly string[]): string =>
-      `SELECT r.id AS id, ${column ?? "NULL"} AS key FROM ${from}
-        WHERE ${joined([...shared, ...extra], "AND")}`;
-    const found =
-      plan === BY_NAME
-        ? kindsOf(conditions)
-            .map((kind) => read(plan.from(sql), [`r.kind = ${sql.add(kind)}`]))
-            .join(" UNION ALL ")
-        : read(plan.from(sql), plan.extra(sql));
-    // SQLite merges the kinds, so each is read only as far as the page needs.
-    const sorted = plan === BY_NAME ? by("key", "id") : by(column, plan.id);
-    const text = `${found} ORDER BY ${sorted} LIMIT ${most}`;
+    const asked = left(conditions, plan).map((condition) =>
+      this.#isAsked(condition, plan, query.viewer) ? condition.holds! : condition.sql,
+    );
+    const read = (from: string, share: readonly string[]): string => {
+      const where = [
+        ...share,
+        ...asked.map((condition) => condition(sql)),
+        ...(after ? [beyond(after, [column, plan.id], behind, sql)] : []),
+        ...(before ? [beyond(before, [column, plan.id], ahead, sql)] : []),
+      ];
+      return `SELECT r.id AS id, ${column ?? "NULL"} AS key FROM ${from}
+        WHERE ${joined(where, "AND")}`;
+    };
+    const shares = this.#shares(query, plan, sql);
+    if (plan !== BY_NAME && shares.length === 1) {
+      const [{ from, where }] = shares as [(typeof shares)[0]];
+      const text = `${read(from, where)} ORDER BY ${by(column, plan.id)} LIMIT ${most}`;
+      return this.#prepare<Numbered>(text).all(sql.values as Value[]);
+    }
+    // Each kind is read by itself, and only as far as the page needs.
+    const parts = shares.flatMap(({ from, where, isOwn }) =>
+      plan === BY_NAME && !isOwn
+        ? kindsOf(conditions).map((kind) => read(from, [...where, `r.kind = ${sql.add(kind)}`]))
+        : [read(from, where)],
+    );
+    const text = firstOf(parts, by(column === null ? null : "key", "id"), most);
     return this.#prepare<Numbered>(text).all(sql.values as Value[]);
   }
 
@@ -370,8 +408,8 @@ export class SelectionReads {
       for (const condition of conditions)
         if (condition.inOrder && !this.#isDense(condition, viewer)) return planFor(condition)!;
     if (order.by === "name") return BY_NAME;
-    const named = this.#named(conditions);
-    if (named) return named;
+    const few = this.#named(conditions, viewer);
+    if (few) return few;
     if (order.by === "modified") return BY_MODIFIED;
     const natural = conditions.map(planFor).filter((plan) => plan?.natural === true);
     // What the search index finds is not looked up there for each record of another index.
@@ -394,8 +432,11 @@ export class SelectionReads {
       // To ask a few records takes less than to find all that meet it.
       if (condition.holdsQuickly && best && best.count < most) break;
       const sql = new Sql(this.dialect, viewer);
+      // Those of one viewer are few.
+      const isOpen = viewer === undefined ? "r.private IN (0, 1)" : "r.private = 0";
       const where = [
         LIVE,
+        ...(plan.reads ? [isOpen] : []),
         ...plan.extra(sql),
         ...(plan.meets === condition ? [] : [condition.sql(sql)]),
       ];
@@ -428,24 +469,23 @@ export class SelectionReads {
    * The few records with a part of the name, or `undefined` when they are many. No index answers
    * that, but one holds all names, and is read once.
    */
-  #named(conditions: readonly Condition[]): Plan | undefined {
-    const named = conditions.find(({ field }) => field === "part of the name");
-    if (!named) return undefined;
-    const sql = new Sql(this.dialect);
-    const where = [LIVE, DIALECT.anyOf("r.kind", kindsOf(conditions), sql), named.sql(sql)];
-    const ids = this.#prepare<[number]>(
-      `SELECT r.id FROM ${INDEXES.name} WHERE ${joined(where, "AND")} LIMIT ${MAX_NAMES_READ}`,
-    )
+  #named(conditions: readonly Condition[], viewer: Viewer | undefined): Plan | undefined {
+    const part = conditions.find(({ field }) => field === "part of the name");
+    if (!part) return undefined;
+    const sql = new Sql(this.dialect, viewer);
+    const parts = sql.shares.map(({ sql: share, isOwn }) => {
+      const where = [share, DIALECT.anyOf("r.kind", kindsOf(conditions), sql), part.sql(sql)];
+      return `SELECT r.id FROM ${isOwn ? OWN : INDEXES.name} WHERE ${joined(where, "AND")}`;
+    });
+    const ids = this.#prepare<[number]>(`${parts.join(" UNION ALL ")} LIMIT ${MAX_NAMES_READ}`)
       .all(sql.values as Value[])
       .map(([id]) => id);
     if (ids.length === MAX_NAMES_READ) return undefined;
-    return {
-      ...ALL_RECORDS,
-      from: (main) =>
+    return named(
+      (main) =>
         `json_each(${main.add(JSON.stringify(ids))}) AS d CROSS JOIN record AS r ON r.id = d.value`,
-      natural: false,
-      few: true,
-    };
+      { few: true },
+    );
   }
 
   #prepare<R extends Numbered | [number] | [string] | StatisticsRow>(text: string): Statement<R> {
@@ -458,36 +498,30 @@ export class SelectionReads {
 function planFor(condition: Condition): Plan | undefined {
   const { field, values = [], ids, inOrder = false } = condition;
   if (ids && inOrder)
-    return {
-      from: (sql) => `(${ids(sql)}) AS d CROSS JOIN record AS r ON r.id = d.id`,
-      extra: () => [],
+    return named((sql) => `(${ids(sql)}) AS d CROSS JOIN record AS r ON r.id = d.id`, {
       id: "d.id",
       natural: true,
       meets: condition,
-    };
+    });
   if (ids)
-    return {
-      ...ALL_RECORDS,
-      from: (sql) => `(SELECT DISTINCT id FROM (${ids(sql)})) AS d CROSS JOIN record AS r
+    return named(
+      (sql) => `(SELECT DISTINCT id FROM (${ids(sql)})) AS d CROSS JOIN record AS r
         ON r.id = d.id`,
-      natural: false,
-      meets: condition,
-    };
+      { meets: condition },
+    );
   const single = values.length === 1;
   switch (field) {
     case undefined:
     case "part of the name":
       return undefined;
     case "keyword":
-      return {
-        from: (sql) =>
+      return named(
+        (sql) =>
           `(SELECT ${single ? "" : "DISTINCT "}record FROM keyword
             WHERE ${DIALECT.anyOf("word", values, sql)}) AS k CROSS JOIN record AS r
             ON r.id = k.record`,
-        extra: () => [],
-        id: "k.record",
-        natural: single,
-      };
+        { id: "k.record", natural: single },
+      );
     case "name":
       return reading(INDEXES.name, false, (sql) => [DIALECT.anyOf("r.kind", KIND_NAMES, sql)]);
     case "owner":
@@ -516,8 +550,7 @@ function readWith(conditions: readonly Condition[], keys: readonly StatisticsKey
   ]);
   const within = (...fields: string[]): boolean =>
     [...needed].every((field) => field !== undefined && fields.includes(field));
-  if (within("kind", "status")) return INDEXES.status;
-  return within("kind", "created") ? INDEXES.created : "record AS r";
+  return within("kind", "status") ? INDEXES.status : INDEXES.open;
 }
 
 /** Whether a page takes about as many steps as it has records, so that no thread is needed. */

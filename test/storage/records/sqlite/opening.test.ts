@@ -327,7 +327,7 @@ describe("opening the file of records", () => {
     await before.close();
     const connection = new Connection(file);
     connection.exec(
-      "DROP INDEX live_licence; DROP INDEX score_percent; DROP INDEX gone; ALTER TABLE record " +
+      "DROP INDEX live_licence; DROP INDEX live_open; DROP INDEX score_percent; DROP INDEX gone; ALTER TABLE record " +
         "DROP COLUMN licence; ALTER TABLE score DROP COLUMN record; ALTER TABLE score DROP " +
         "COLUMN percent; PRAGMA user_version = 9",
     );

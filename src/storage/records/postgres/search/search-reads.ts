@@ -41,7 +41,7 @@ import {
 import type { RecordFilter } from "../../port/selection.js";
 import { conditionsOf, joined, NO_IDS, Sql, statisticsSql } from "../../selection.js";
 import { type Near, nearestSql } from "../../vectors.js";
-import { DIALECT, monthOf, ofPrivateSql } from "../lists.js";
+import { DIALECT, monthOf, privateOnesSql } from "../lists.js";
 import { type Database, type Row, type Session, type Statement, statement } from "../statement.js";
 import { similaritySql } from "./similarity.js";
 import { compoundsOf, spellingsOf } from "./spellings.js";
@@ -276,9 +276,9 @@ class Search {
         return [`(x.search @@ ${asked})::int`, `(ts_filter(x.search, '{a,b}') @@ ${asked})::int`];
       });
       const order = [...(rank.length > 0 ? [`${rank.join(" + ")} DESC`] : []), "r.id DESC"];
-      return `SELECT r.id FROM private_text AS x JOIN record AS r ON r.state = x.state
-        WHERE x.search @@ ${sql.add(query)}::tsquery
-        AND ${ofPrivateSql("r", sql)}${this.#among.ofRecords(sql)}
+      return `SELECT r.id FROM ${privateOnesSql(sql)} AS r JOIN private_text AS x
+        ON x.state = r.state
+        WHERE x.search @@ ${sql.add(query)}::tsquery${this.#among.ofRecords(sql)}
         ORDER BY ${order.join(", ")} LIMIT ${FACETED + 1}`;
     });
     return rows.map(([id]) => id);
@@ -771,6 +771,7 @@ class Search {
         {
           ...DIALECT,
           monthOf,
+          isNamed: true,
           from: (_conditions, _keys, main) => ({
             from: `unnest(${main.add(ids)}::bigint[]) AS f (id) JOIN record AS r ON r.id = f.id${
               key === "keyword" ? " JOIN keyword AS g ON g.record = r.id" : ""

@@ -622,6 +622,7 @@ export class SearchReads {
         {
           ...DIALECT,
           monthOf,
+          isNamed: true,
           from: (_conditions, _keys, main) => ({
             from: `json_each(${main.add(ids)}) AS f CROSS JOIN record AS r ON r.id = f.value`,
             extra: [],
