@@ -9,6 +9,7 @@ import type {
   RecordFilter,
   RecordStore,
   StoredRecord,
+  Viewer,
 } from "../../storage/records/port.js";
 import { NOBODY } from "../../storage/records/visibility.js";
 import {
