@@ -969,10 +969,8 @@ export function accessTests({ by, states, read, actors = ACTORS }: Extent): void
       );
 
       // A link that hides names leaves records out of pages, and not out of their counts.
-      const countsAgree = actors === ACTORS;
-      it.runIf(countsAgree)(
-        "of records by filter shows each caller what single reads show",
-        async () => {
+      if (actors === ACTORS)
+        it("of records by filter shows each caller what single reads show", async () => {
           for (const actor of actors) {
             const listed = await graphql(QUERIES["records"]!, {}, actor);
             const { nodes, totalCount } = listed.data!["records"] as {
@@ -996,9 +994,7 @@ export function accessTests({ by, states, read, actors = ACTORS }: Extent): void
             const { totalCount: known } = users.data!["records"] as { totalCount: number };
             expect(known > 0, actor).toBe(world.token(actor) !== undefined);
           }
-        },
-        600_000,
-      );
+        }, 600_000);
 
       it(
         "returns content to those who may read it, so that the table does not consist of " +
