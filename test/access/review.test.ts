@@ -155,7 +155,11 @@ describe("a review link", () => {
       expect(page.text).toContain("Stop reading by this link");
       expect(page.text).not.toMatch(/hafnium/i);
     }
-    expect((await read(`/${CRATE}`, { cookie }, PAGE)).text).not.toContain(`/edit/`);
+    const crate = (await read(`/${CRATE}`, { cookie }, PAGE)).text;
+    expect(crate).not.toContain(`/edit/`);
+    expect(crate).toMatch(/Download \d+ files?/);
+    for (const path of [CRATE, FILE])
+      expect((await read(`/${path}`, { cookie }, PAGE)).text).not.toContain("Sign in to download");
     const end = await server.request("POST", "/review/end", {
       headers: { Cookie: cookie, "Sec-Fetch-Site": "same-origin", ...PAGE },
       body: new URLSearchParams(),

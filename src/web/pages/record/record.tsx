@@ -455,8 +455,9 @@ function Head(props: BodyProps & { names: Names; files: number }) {
 
 /** What one can do with the record: the owner first publishes a draft. */
 function HeadActions(props: BodyProps & { files: number }) {
-  const { request, record, document, kind, files, access } = props;
+  const { request, record, document, kind, files, access, landmarks } = props;
   const crate = crateOf(record);
+  const { review } = request;
   const editable = record.mayChange && request.viewer !== null && kind !== "user";
   // Groups and organizations are not published.
   const mine = editable && !AGENTS.has(kind);
@@ -469,7 +470,14 @@ function HeadActions(props: BodyProps & { files: number }) {
           content={contentOf(record)}
           folder={crate.folder}
           record={record}
-          access={access?.state ?? null}
+          isOpen={
+            record.publicationStatus === "PUBLISHED" ||
+            record.mayChange ||
+            access?.state === "GRANTED" ||
+            // A private record is there for a reader by a link because the link shows it.
+            (review !== undefined && (landmarks.record.private || review.record === record.id))
+          }
+          isAsked={access?.state === "ASKED"}
           signIn={request.viewer ? null : signInPath(request)}
         />
       ) : (
@@ -557,22 +565,21 @@ interface CrateDownloadsProps {
   /** Its files and their bytes. */
   folder: Pick<CratePartsFragment["folder"], "fileCount" | "size">;
   record: PageRecord;
-  /** What became of the reader's own request. */
-  access: AccessDecisionFragment["state"] | null;
+  /** The reader may have its files. Whether its archive is stored says nothing about them. */
+  isOpen: boolean;
+  /** The reader asked for access, and nobody has decided. */
+  isAsked: boolean;
   /** Where one signs in; null where one has. */
   signIn: string | null;
 }
 
 /** What one gets stands on the button: files, or the metadata alone. */
 function CrateDownloads(props: CrateDownloadsProps) {
-  const { addresses, content, folder, record, access, signIn } = props;
+  const { addresses, content, folder, record, isOpen, isAsked, signIn } = props;
   const hasFiles = folder.fileCount > 0 && folder.size > 0;
   const size = <span class="size"> · {sizeText(folder.size)}</span>;
   const files = counted(folder.fileCount, "file");
-  // Not whether its archive is stored: files of a crate are also there without it.
-  const mayRead =
-    record.publicationStatus === "PUBLISHED" || record.mayChange || access === "GRANTED";
-  if (hasFiles && mayRead)
+  if (hasFiles && isOpen)
     return (
       <>
         <a class="button" href={addresses.current} download>
@@ -587,7 +594,7 @@ function CrateDownloads(props: CrateDownloadsProps) {
         )}
       </>
     );
-  const isHidden = hasFiles && !mayRead;
+  const isHidden = hasFiles && !isOpen;
   return (
     <>
       {isHidden && signIn !== null && (
@@ -599,9 +606,7 @@ function CrateDownloads(props: CrateDownloadsProps) {
       <a class={isHidden ? "button secondary" : "button"} href={addresses.metadata} download>
         Download the metadata
       </a>
-      {isHidden && (
-        <WhoReads record={record} signedIn={signIn === null} isAsked={access === "ASKED"} />
-      )}
+      {isHidden && <WhoReads record={record} signedIn={signIn === null} isAsked={isAsked} />}
     </>
   );
 }
