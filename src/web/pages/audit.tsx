@@ -3,9 +3,10 @@ import { ServiceError } from "../../errors.js";
 import { instantOf } from "../../model/dates.js";
 import { AUDIT_WORDS, type AuditAction } from "../../storage/records/port.js";
 import { Empty, Field, Pager, When } from "../components.js";
-import { AuditLogDocument, type AuditLogQuery } from "../documents.js";
+import { AuditLogDocument, type AuditLogQuery, AuditNamesDocument } from "../documents.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
-import { recordPath, withQuery } from "../paths.js";
+import { withQuery } from "../paths.js";
+import { RecordLink } from "../record-components.js";
 import { counted } from "../words.js";
 import { signInFirst } from "./upload.js";
 
@@ -33,6 +34,12 @@ async function auditLog(request: PageRequest): Promise<Page | Redirect> {
   });
   const [since, before] = [given("since"), given("before")];
   const filter = { action, actor, subject, since, before };
+  const ids = log.nodes.flatMap((entry) =>
+    [entry.actor, entry.subject].filter((id) => id !== null),
+  );
+  // Deleted ones are shown by their identifiers.
+  const { records } = await ask(AuditNamesDocument, { ids: [...new Set(ids)] });
+  const names = new Map(records.nodes.map(({ id, name }) => [id, name]));
   return {
     title: "Audit log",
     section: "admin",
@@ -40,28 +47,33 @@ async function auditLog(request: PageRequest): Promise<Page | Redirect> {
       <>
         <h1>Audit log</h1>
         <form action="/admin/audit" role="search" aria-label="Entries">
-          <Field
-            label="What"
-            name="action"
-            value={action}
-            options={[["", "Everything"], ...Object.entries(AUDIT_WORDS)]}
-          />
-          <Field
-            label="Who"
-            name="actor"
-            value={actor}
-            help="Identifier or e-mail address of a user."
-          />
-          <Field
-            label="What it was done to"
-            name="subject"
-            value={subject}
-            help="Identifier of a record, or e-mail address of an account."
-          />
-          <Field label="From" name="since" type="date" value={since} />
-          <Field label="Before" name="before" type="date" value={before} />
+          <details class="more" open={Object.values(filter).some((value) => value !== "")}>
+            <summary>Only some of the entries</summary>
+            <Field
+              label="What"
+              name="action"
+              value={action}
+              options={[["", "Everything"], ...Object.entries(AUDIT_WORDS)]}
+            />
+            <Field
+              label="Who"
+              name="actor"
+              value={actor}
+              help="Identifier or e-mail address of a user."
+            />
+            <Field
+              label="What it was done to"
+              name="subject"
+              value={subject}
+              help="Identifier of a record, or e-mail address of an account."
+            />
+            <Field label="From" name="since" type="date" value={since} />
+            <Field label="Before" name="before" type="date" value={before} />
+            <p class="actions">
+              <button>Show</button>
+            </p>
+          </details>
           <p class="actions">
-            <button>Show</button>
             <a href={withQuery("/admin/audit", { ...filter, format: "csv" })}>Export as CSV</a>
             <a href={withQuery("/admin/audit", { ...filter, format: "ndjson" })}>
               Export as NDJSON
@@ -73,7 +85,7 @@ async function auditLog(request: PageRequest): Promise<Page | Redirect> {
         ) : (
           <>
             <p>{counted(log.totalCount, "entry", "entries")}</p>
-            <Entries entries={log.nodes} />
+            <Entries entries={log.nodes} names={names} />
           </>
         )}
         <Pager path="/admin/audit" query={query} pageInfo={log.pageInfo} />
@@ -82,7 +94,14 @@ async function auditLog(request: PageRequest): Promise<Page | Redirect> {
   };
 }
 
-function Entries({ entries }: { entries: AuditLogQuery["auditEntries"]["nodes"] }) {
+interface EntriesProps {
+  entries: AuditLogQuery["auditEntries"]["nodes"];
+  /** Of records, by their identifiers. */
+  names: ReadonlyMap<string, string | null>;
+}
+
+function Entries({ entries, names }: EntriesProps) {
+  const link = (id: string) => <RecordLink record={{ id, name: names.get(id) ?? null }} />;
   return (
     <div class="scroll">
       <table class="stack entries">
@@ -104,16 +123,10 @@ function Entries({ entries }: { entries: AuditLogQuery["auditEntries"]["nodes"] 
                 <When at={at} minute />
               </td>
               <td data-label="Who">
-                {actor === null ? <bdi>{name ?? "nobody known"}</bdi> : <Named id={actor} />}
+                {actor === null ? <bdi>{name ?? "nobody known"}</bdi> : link(actor)}
               </td>
               <td data-label="From">{address ?? "the registry itself"}</td>
-              {subject === null ? (
-                <td />
-              ) : (
-                <td data-label="To what">
-                  <Named id={subject} />
-                </td>
-              )}
+              {subject === null ? <td /> : <td data-label="To what">{link(subject)}</td>}
               <Detail detail={detail as Readonly<Record<string, string | number | boolean>>} />
             </tr>
           ))}
@@ -122,12 +135,6 @@ function Entries({ entries }: { entries: AuditLogQuery["auditEntries"]["nodes"] 
     </div>
   );
 }
-
-const Named = ({ id }: { id: string }) => (
-  <a href={recordPath(id)}>
-    <bdi>{id}</bdi>
-  </a>
-);
 
 function Detail({ detail }: { detail: Readonly<Record<string, string | number | boolean>> }) {
   const parts = Object.entries(detail).map(([name, value]) => `${name}: ${value}`);

@@ -225,7 +225,8 @@ function Body(props: BodyProps) {
       {props.access && !record.mayChange && <AccessNotice access={props.access} />}
       {landmarks.record.private && (
         <Notice>
-          Private: until it is published, only those see this record who may change it.
+          Private: until it is published, only those see this record who may change it, or have a
+          review link.
         </Notice>
       )}
       {crate && <CrateParts record={record} crate={crate} profiled={profiled} />}
@@ -455,9 +456,8 @@ function Head(props: BodyProps & { names: Names; files: number }) {
 
 /** What one can do with the record: the owner first publishes a draft. */
 function HeadActions(props: BodyProps & { files: number }) {
-  const { request, record, document, kind, files, access, landmarks } = props;
+  const { request, record, document, kind, files, access } = props;
   const crate = crateOf(record);
-  const { review } = request;
   const editable = record.mayChange && request.viewer !== null && kind !== "user";
   // Groups and organizations are not published.
   const mine = editable && !AGENTS.has(kind);
@@ -470,13 +470,7 @@ function HeadActions(props: BodyProps & { files: number }) {
           content={contentOf(record)}
           folder={crate.folder}
           record={record}
-          isOpen={
-            record.publicationStatus === "PUBLISHED" ||
-            record.mayChange ||
-            access?.state === "GRANTED" ||
-            // A private record is there for a reader by a link because the link shows it.
-            (review !== undefined && (landmarks.record.private || review.record === record.id))
-          }
+          isOpen={hasOpenFiles(props)}
           isAsked={access?.state === "ASKED"}
           signIn={request.viewer ? null : signInPath(request)}
         />
@@ -558,6 +552,15 @@ const scoreText = ({ totals }: NonNullable<CratePartsFragment["score"]>): string
   `${totals.met} of ${totals.total}`;
 
 const signInPath = ({ req }: PageRequest): string => withQuery("/signin", { to: req.url ?? "/" });
+
+/** Whether the reader may have the files of a crate. */
+function hasOpenFiles({ request: { review }, record, access, landmarks }: BodyProps): boolean {
+  if (record.publicationStatus === "PUBLISHED" || record.mayChange) return true;
+  // A private record is there for a reader by a link because the link shows it.
+  const isReviewed =
+    review !== undefined && (landmarks.record.private || review.record === record.id);
+  return isReviewed || access?.state === "GRANTED";
+}
 
 interface CrateDownloadsProps {
   addresses: CratePartsFragment["addresses"];
