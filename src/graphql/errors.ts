@@ -55,6 +55,7 @@ const WORDING: readonly [RegExp, string][] = [
   [/obtain a new one from POST \/token\b/, "obtain a new one with the mutation signIn"],
   [/\(PUT \/group\)/, "(mutation updateGroup)"],
   [/\(PUT \/publish\)/, "(mutation publishRecord)"],
+  [/with POST \/access-requests\b/, "with the mutation requestAccess"],
   [/use the submissionUUID that the upload answered/, "use the id of the submission"],
   [/: ask for \/(?:[a-z]+\/)?(ark:[^\s"]+?)\.$/, ': ask for record(id: "$1").'],
 ];

@@ -260,11 +260,12 @@ function assertKnown(
   query: Readonly<Record<string, string | undefined>>,
 ): void {
   const unknown = Object.keys(query).filter((name) => !names.has(name));
+  const known = names.size === 0 ? "none is known" : `known are ${[...names].join(", ")}`;
   if (unknown.length > 0)
     throw new ValidationError(
       unknown.slice(0, 20).map((name) => ({
         loc: ["query", name.slice(0, 100)],
-        msg: `Extra inputs are not permitted; known are ${[...names].join(", ")}`,
+        msg: `Extra inputs are not permitted; ${known}`,
         type: "extra_forbidden",
       })),
     );
