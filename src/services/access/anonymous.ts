@@ -28,7 +28,12 @@ export const isHiddenProperty = (name: string): boolean =>
   HIDDEN_PROPERTIES.has(localName(name).toLowerCase().replace(/[-_ ]/g, ""));
 
 const ORCID = /(?:https?:\/\/)?(?:www\.)?(?:orcid\.org\/)?\b\d{4}-\d{4}-\d{4}-\d{3}[\dX]\b/gi;
-const EMAIL = /(?:mailto:)?[\w.%+-]+@[\w-]+(?:\.[\w-]+)+/gi;
+/**
+ * Also of letters outside of ASCII (RFC 6531). It begins where no character of it precedes: else each
+ * character of a long word would be a beginning that is tried.
+ */
+const EMAIL =
+  /(?<![\p{L}\p{M}\p{N}._%+'-])(?:mailto:)?[\p{L}\p{M}\p{N}._%+'-]+@[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)+/giu;
 /** In place of an ORCID iD or an e-mail address within a text. */
 const HIDDEN = "[hidden]";
 
