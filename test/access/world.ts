@@ -162,6 +162,7 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
   ) => {
     const entities = Object.keys(files)
       .filter((name) => name !== "loose.txt")
+      .filter((name) => !described.entities.some((entity) => entity["@id"] === name))
       .map(file);
     const form = new FormData();
     const root = `ark:99999/world-crate-${++count}`;
@@ -299,11 +300,18 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
       generated: [hidden],
     }),
   );
+  const { root, entities } = peopleOfCrate(
+    s("authorName"),
+    s("authorEmail"),
+    s("authorOrcid"),
+    s("authorPlace"),
+  );
   const hiddenCrate = await upload(
-    { [`${s("privateMember")}.txt`]: s("privateMemberBytes") },
+    { "member.txt": s("privateMemberBytes") },
     undefined,
     "?visibility=private",
-    peopleOfCrate(s("authorName"), s("authorEmail"), s("authorOrcid"), s("authorPlace")),
+    // The secret is no part of the identifier, which an answer may repeat to who asks for it.
+    { root, entities: [...entities, { ...file("member.txt"), name: s("privateMember") }] },
   );
   for (const [actor, anonymous] of [
     ["reviewer", false],
@@ -337,7 +345,7 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
     group,
     private: hidden,
     privateCrate: hiddenCrate.root,
-    privateMember: `${hiddenCrate.root}/${s("privateMember")}.txt`,
+    privateMember: `${hiddenCrate.root}/member.txt`,
     nothing: "ark:99999/nothing-here",
   };
   const { submission } = shut;
