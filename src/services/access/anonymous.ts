@@ -19,8 +19,12 @@ const HIDDEN_PROPERTIES: ReadonlySet<string> = new Set(
 );
 
 /** Types of entities that are people, or what people belong to. */
-const HIDDEN_TYPE =
-  /(?:^|[/#:])(?:Person|Agent|ContactPoint|PostalAddress|Grant|MonetaryGrant|FundingAgency|FundingScheme|CollegeOrUniversity|Corporation|Group|Project|ResearchProject|User|\w*Organization)$/;
+const HIDDEN_TYPES =
+  "Person Agent ContactPoint PostalAddress Grant MonetaryGrant FundingAgency FundingScheme " +
+  "CollegeOrUniversity Corporation Group Project ResearchProject User";
+const HIDDEN_TYPE = new RegExp(
+  `(?:^|[/#:])(?:${HIDDEN_TYPES.replaceAll(" ", "|")}|\\w*Organization)$`,
+);
 
 const localName = (name: string): string => name.replace(/^.*[/#:]/s, "");
 
