@@ -6,16 +6,25 @@ import { isObject, type JsonObject, type JsonValue, listOf } from "../../model/f
  * without prefix, case and separators. Provenance (`generatedBy`, `usedDataset`, …) is none of them.
  */
 const HIDDEN_PROPERTIES: ReadonlySet<string> = new Set(
-  `accountableperson acknowledgement acknowledgements acknowledgment acknowledgments
-   actedonbehalfof additionalname affiliation affiliations agent alumniof annotatedby annotator
-   associatedpublication associatedwith attributedto author authors citation contact contactpoint
-   contacts contributor contributors copyrightholder copyrightnotice createdby creator creators
-   credittext curatedby curator datacollector editor email emails employee familyname faxnumber
-   founder funder funding givenname grant hasversion isversionof maintainer mbox member memberof
-   members modifiedby operator orcid owner owners participant performedby predecessor
-   principalinvestigator producer provider publisher qualifiedassociation qualifiedattribution
-   recordedby revisionof sdpublisher sender sourceorganization sponsor telephone translator
-   wasassociatedwith wasattributedto wasrevisionof worksfor`.split(/\s+/),
+  `acknowledgement acknowledgements acknowledgment acknowledgments acquiredby actedonbehalfof
+   additionalname agent alumniof analysedby analyzedby annotatedby annotator approvedby
+   associatedpublication associatedwith attributedto citation collectedby copyrightholder
+   copyrightnotice createdby credittext curatedby datacollector depositedby editor employee
+   executedby familyname faxnumber founder funding givenname grant hasversion isversionof lab
+   laboratory maintainer mbox measuredby member memberof members modifiedby operatedby operator
+   participant performedby predecessor preparedby processedby producer provider publisher
+   qualifiedassociation qualifiedattribution recordedby reviewedby revisionof runby sdpublisher
+   sender sourceorganization sourceproject sponsor submittedby telephone translator uploadedby
+   wasassociatedwith wasattributedto wasrevisionof worksfor writtenby`.split(/\s+/),
+);
+
+/** Words that say the same wherever they stand in a name: `firstAuthor`, `contact_email`. */
+const HIDDEN_WORDS: ReadonlySet<string> = new Set(
+  `affiliation affiliations author authors collaborator collaborators contact contacts contributor
+   contributors creator creators curator curators department depositor email emails experimenter
+   funder funders institute institution institutions investigator investigators orcid orcids owner
+   owners people person persons researcher researchers scientist submitter technician university
+   uploader`.split(/\s+/),
 );
 
 /** Types of entities that are people, or what people belong to. */
@@ -28,8 +37,13 @@ const HIDDEN_TYPE = new RegExp(
 
 const localName = (name: string): string => name.replace(/^.*[/#:]/s, "");
 
-export const isHiddenProperty = (name: string): boolean =>
-  HIDDEN_PROPERTIES.has(localName(name).toLowerCase().replace(/[-_ ]/g, ""));
+export function isHiddenProperty(name: string): boolean {
+  const words = localName(name)
+    .replace(/([a-z\d])(?=[A-Z])/g, "$1 ")
+    .toLowerCase()
+    .split(/[-_ ]+/);
+  return HIDDEN_PROPERTIES.has(words.join("")) || words.some((word) => HIDDEN_WORDS.has(word));
+}
 
 const ORCID = /(?:https?:\/\/)?(?:www\.)?(?:orcid\.org\/)?\b\d{4}-\d{4}-\d{4}-\d{3}[\dX]\b/gi;
 /**
@@ -44,9 +58,12 @@ const HIDDEN = "[hidden]";
 export const withoutContacts = (text: string): string =>
   text.replace(ORCID, HIDDEN).replace(EMAIL, HIDDEN);
 
-/** The entity is a person, or something that people belong to. */
+/** The entity is a person, something that people belong to, or a property with such a value. */
 export const namesPeople = (document: JsonObject): boolean =>
   listOf(document["@type"]).some((type) => typeof type === "string" && HIDDEN_TYPE.test(type)) ||
+  (document["value"] !== undefined &&
+    typeof document["name"] === "string" &&
+    isHiddenProperty(document["name"])) ||
   (typeof document["@id"] === "string" && withoutContacts(document["@id"]) !== document["@id"]);
 
 /** ARKs that a document refers to. */
@@ -100,6 +117,9 @@ export function quadsWithoutPeople(quads: string, isHidden: (ark: string) => boo
   for (const { subject, predicate, object } of lines) {
     if (isHiddenProperty(predicate) && object.includes("#genid-")) gone.add(object);
     if (predicate.endsWith("#type") && HIDDEN_TYPE.test(iri(object))) gone.add(subject);
+    // A property that is an entity, `name` "First author" and `value`.
+    const name = localName(predicate) === "name" && subject.includes("#genid-") ? object : "";
+    if (isHiddenProperty(/^"(.*)"/.exec(name)?.[1] ?? "")) gone.add(subject);
   }
   for (let before = -1; before !== gone.size;) {
     before = gone.size;

@@ -1,5 +1,58 @@
 import { describe, expect, it } from "vitest";
-import { withoutContacts } from "../../../src/services/access/anonymous.js";
+import {
+  isHiddenProperty,
+  quadsWithoutPeople,
+  withoutContacts,
+  withoutPeople,
+} from "../../../src/services/access/anonymous.js";
+
+describe("a property that names people", () => {
+  it.each([
+    "author",
+    "schema:creator",
+    "http://schema.org/contributor",
+    "runBy",
+    "firstAuthor",
+    "corresponding_author",
+    "contact-email",
+    "Principal Investigator",
+    "creatorName",
+    "https://example.org/terms#depositor",
+  ])("%s is hidden", (name) => expect(isHiddenProperty(name)).toBe(true));
+
+  it.each([
+    "name",
+    "usedDataset",
+    "generatedBy",
+    "usedBy",
+    "executesLabProtocol",
+    "authority",
+    "by",
+  ])("%s is shown", (name) => expect(isHiddenProperty(name)).toBe(false));
+
+  it("is hidden where it is an entity with name and value", () => {
+    const property = (name: string, value: string) => ({ "@type": "PropertyValue", name, value });
+    const shown = withoutPeople(
+      {
+        name: "Cells",
+        additionalProperty: [
+          property("First author", "Jane Doe"),
+          property("Temperature", "21 °C"),
+        ],
+      },
+      () => false,
+    );
+    expect(shown["additionalProperty"]).toEqual([property("Temperature", "21 °C")]);
+    const line = (subject: string, predicate: string, object: string) =>
+      `<ark:99999/x${subject}> <http://schema.org/${predicate}> ${object} <ark:99999/x> .\n`;
+    const quads =
+      line("", "additionalProperty", "<ark:99999/x#genid-1>") +
+      line("#genid-1", "name", '"First author"') +
+      line("#genid-1", "value", '"Jane Doe"') +
+      line("", "name", '"Authors of cells"');
+    expect(quadsWithoutPeople(quads, () => false)).toBe(line("", "name", '"Authors of cells"'));
+  });
+});
 
 describe("contacts within a text", () => {
   it.each([
