@@ -153,6 +153,7 @@ export async function fill(place: Place): Promise<void> {
         name: "Eclairs baking",
         keywords: ["genes", "proteins"],
         licence: "MIT",
+        statedAt: Date.UTC(2024, 4, 3),
         links: [linkTo("ark:99999/later")],
       },
       { objects: [object("b")] },
@@ -349,6 +350,7 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
           byName: await store.list({ order: "name", limit: 3 }),
           byWord: await store.list({ keyword: "GENES", limit: 5 }),
           licences: await store.statistics({ filter: {}, by: ["licence"], limit: 9 }),
+          years: await store.statistics({ filter: {}, by: ["publicationYear"], limit: 9 }),
           part: await store.list({ name: "clair", limit: 5 }),
           count: await store.count({ kind: "dataset" }),
           byOwner: await store.count({ ownerKey: OWNER }),
@@ -390,6 +392,9 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
         expect(plain(answers)).toEqual(plain(await ask(here)));
         expect(answers.licences.groups).toContainEqual(
           expect.objectContaining({ values: ["MIT"], records: 1, bytes: 0 }),
+        );
+        expect(answers.years.groups).toContainEqual(
+          expect.objectContaining({ values: ["2024"], records: 1 }),
         );
         expect(answers.found).toEqual([A]);
         expect(answers.typo).toEqual([A]);

@@ -523,6 +523,23 @@ describe("statistics of records", () => {
     expect(anonymous.data.recordStatistics.groups.map(({ kind }) => kind)).not.toContain("USER");
   });
 
+  it("count by the year of publication, which can be asked for", async () => {
+    const made = await make("dataset", { keywords: ["dated"], datePublished: "2019-05-03" });
+    await make("dataset", { keywords: ["dated"], datePublished: "soon" });
+    const published = '{ since: "2019-01-01T00:00:00Z", before: "2020-01-01T00:00:00Z" }';
+    expect(
+      (await count('filter: { keywords: "dated" }, by: PUBLICATION_YEAR', "publicationYear")).data
+        .recordStatistics.groups,
+    ).toEqual([
+      { count: 1, publicationYear: null },
+      { count: 1, publicationYear: "2019" },
+    ]);
+    const { body } = await server.graphql<{ records: { nodes: { id: string }[] } }>(
+      `{ records(filter: { published: ${published} }, orderBy: { field: PUBLISHED }) { nodes { id } } }`,
+    );
+    expect(body.data.records.nodes).toEqual([{ id: made }]);
+  });
+
   it("count by licence, and by the band of the score", async () => {
     const keyword = "to count";
     for (const license of ["MIT", "https://opensource.org/licenses/MIT", "On request"])

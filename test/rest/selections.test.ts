@@ -80,6 +80,52 @@ describe("GET /records", () => {
     expect(await names("?scoreAtLeast=0&describedBy=ark:99999/none")).toEqual([]);
   });
 
+  it("selects, orders and counts by the date of publication", async () => {
+    const made: string[] = [];
+    for (const [name, datePublished] of [
+      ["Frog", "2019-05-03"],
+      ["Toad", ["soon", "2021"]],
+      ["Newt", "0000-01-01"],
+      ["Fish", "99999-01-01"],
+    ] as const) {
+      const json = { ...bodyOf("software", ada.id, { name }), datePublished, keywords: ["water"] };
+      const { status, body } = await server.request<{ "@id": string }>("POST", "/software", {
+        token: ada.token,
+        json,
+      });
+      expect(status).toBe(200);
+      made.push(body["@id"]);
+    }
+    const published = { "@id": made[2], publicationStatus: "PUBLISHED" };
+    await server.request("PUT", "/publish", { token: ada.token, json: published });
+    const water = "?keyword=water";
+    expect(await names(`${water}&order=-published`)).toEqual(["Newt", "Toad", "Frog", "Fish"]);
+    expect(await names(`${water}&order=published`)).toEqual(["Frog", "Toad", "Newt", "Fish"]);
+    expect(await names(`${water}&publishedSince=2019-05-03&publishedBefore=2022-01-01`)).toEqual([
+      "Frog",
+      "Toad",
+    ]);
+    const { body } = await server.request<{ groups: Record<string, unknown>[] }>(
+      "GET",
+      "/records/statistics?by=publicationYear&keyword=water",
+    );
+    const thisYear = String(new Date().getUTCFullYear());
+    expect(body.groups.map(({ publicationYear }) => publicationYear)).toEqual([
+      null,
+      "2019",
+      "2021",
+      thisYear,
+    ]);
+    const { body: found } = await server.request<{ facets: unknown[] }>(
+      "GET",
+      "/search/basic?query=keywords:water&facets=publicationYear",
+    );
+    expect(found.facets).toMatchObject([
+      { by: "publicationYear", values: [{ value: "2019", count: 1 }, { value: "2021" }, {}] },
+    ]);
+    for (const id of made) await server.request("DELETE", `/software/${id}`, { token: ada.token });
+  });
+
   it("lists deleted records by their tombstones", async () => {
     const since = new Date().toISOString();
     const { body } = await server.request<{ "@id": string }>("POST", "/dataset", {

@@ -43,6 +43,30 @@ describe("the pages that find records", () => {
     expect(narrowed.text).not.toContain("Zebra plate 00");
   });
 
+  test("years of publication narrow a list, which can be in their order", async () => {
+    for (const [name, datePublished] of [
+      ["Bilby one", "2019-05-03"],
+      ["Bilby two", "2021"],
+      ["Bilby three", "99999-12-31"],
+    ] as const)
+      await server.request("POST", "/dataset", {
+        token: ada.token,
+        json: { ...bodyOf("dataset", ada.id), name, datePublished },
+      });
+    for (const path of ["/search?q=bilby", "/search?q=bilby&sort=published"]) {
+      const { text } = await get(path);
+      const years = [...text.matchAll(/published=(\d+)[^>]*><bdi>/g)].map(([, year]) => year);
+      expect(years, path).toEqual(["2021", "2019"]);
+    }
+    const { text } = await get("/search?q=bilby&published=2019");
+    expect(text).toContain("Bilby one");
+    expect(text).not.toContain("Bilby two");
+    expect(text).toContain("Published in: <bdi>2019");
+    const sorted = (await get("/search?q=bilby&sort=published")).text;
+    const names = [...sorted.matchAll(/<bdi>Bilby (\w+)/g)].map(([, name]) => name);
+    expect(names).toEqual(["two", "one", "three"]);
+  });
+
   test("facets write keywords as the records do", async () => {
     await server.request("POST", "/dataset", {
       token: ada.token,
@@ -171,13 +195,16 @@ describe("the pages that find records", () => {
     expect(text).toContain("mode=meaning");
   });
 
-  test.each(["/search?year=12", "/search?status=NONE", "/search?kind=nothing", "/search?score=x"])(
-    "an unknown value in the address is a page with status 400: %s",
-    async (path) => {
-      const { status, headers } = await get(path);
-      expect([status, headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
-    },
-  );
+  test.each([
+    "/search?year=12",
+    "/search?published=0000",
+    "/search?status=NONE",
+    "/search?kind=nothing",
+    "/search?score=x",
+  ])("an unknown value in the address is a page with status 400: %s", async (path) => {
+    const { status, headers } = await get(path);
+    expect([status, headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
+  });
 
   test.each(["/dataset", "/software", "/rocrate", "/records", "/search/basic?query=zebra"])(
     "the address of a REST list is a page for browsers and JSON for others: %s",

@@ -99,6 +99,7 @@ registerEnumType(StatisticsKeyEnum, {
   valuesConfig: {
     KIND: { description: "Kind of the record." },
     MONTH: { description: "Month of creation, UTC." },
+    PUBLICATION_YEAR: { description: "Year in which it was published." },
     OWNER: { description: "Owner of the record." },
     KEYWORD: { description: "Each keyword: a record counts once for each that it has." },
     PUBLICATION_STATUS: { description: "Publication status." },
@@ -137,6 +138,8 @@ class RecordStatisticsGroup {
   kind!: KindName | null;
   @Field(() => String, { nullable: true, description: "For example 2026-01." })
   month!: string | null;
+  @Field(() => String, { nullable: true, description: "For example 2026." })
+  publicationYear!: string | null;
   @Field(() => RecordNode, { nullable: true, description: "Owner of the records." }) owner!:
     (() => Promise<RecordNode>) | null;
   @Field(() => String, { nullable: true, description: "In lower case." }) keyword!: string | null;
@@ -228,6 +231,7 @@ export class StatisticsResolver {
         return {
           kind: value("kind") as KindName | null,
           month: value("month"),
+          publicationYear: value("publicationYear"),
           owner: node("owner"),
           keyword: value("keyword"),
           publicationStatus: value("status") as PublicationStatusEnum | null,

@@ -6,6 +6,7 @@ import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { labelOf } from "../../model/labels.js";
 import { licenceOf } from "../../model/licences.js";
+import { statedPublication } from "../../model/publication-date.js";
 import { plainText, textOf } from "../../model/texts.js";
 import type { RecordGraph } from "../../rdf/emit.js";
 import { safeIri } from "../../rdf/terms.js";
@@ -259,6 +260,7 @@ function record(
     links: withOwner(entity.kind, graph.links, settings.owner),
     ...searchedOf(entity, document),
     licence: licenceOf(KINDS[entity.kind], document),
+    statedAt: statedPublication(KINDS[entity.kind], document, Date.now()),
     objects: objectsOf(crate, entity, document, stored, settings),
     ...(isRoot
       ? {}

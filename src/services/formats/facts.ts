@@ -1,11 +1,11 @@
 import { invalid } from "../../errors.js";
 import { parseArk } from "../../identifiers/ark.js";
 import { nameText } from "../../model/labels.js";
-import { instantOf } from "../../model/dates.js";
 import { type JsonValue, listOf } from "../../model/field.js";
 import { digestIn } from "../../model/file-facts.js";
 import type { KindName } from "../../model/kind.js";
 import { isSpdx, licenceName } from "../../model/licences.js";
+import { dayOf } from "../../model/publication-date.js";
 import { plainLine, plainText, textOf, wholeTextOf } from "../../model/texts.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import { wholeStoreOf } from "../access/seen.js";
@@ -248,18 +248,6 @@ const keywordsOf = (values: readonly JsonValue[]): string[] => [
     }),
   ),
 ];
-
-/** A stated date as a day, a month or a year; `undefined` where it is none. */
-function dayOf(value: JsonValue | undefined): string | undefined {
-  const text = textOf(value);
-  if (text === null) return undefined;
-  const [, part] = /^(\d{4}(?:-(?:0[1-9]|1[0-2]))?)$/.exec(text) ?? [];
-  if (part !== undefined) return part;
-  const instant = instantOf(text);
-  if (instant !== undefined) return new Date(instant).toISOString().slice(0, 10);
-  // Written in another way: the year is all that is certain.
-  return /(?:^|\D)((?:1[5-9]|20)\d{2})(?:\D|$)/.exec(text)?.[1];
-}
 
 /** Addresses of references: those of records here, and web addresses. */
 const addresses = (base: string, values: readonly JsonValue[]): string[] =>

@@ -4,6 +4,7 @@ import { expandCurie, type JsonObject } from "../../model/field.js";
 import { type Kind, type KindName, type Link, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { licenceOf } from "../../model/licences.js";
+import { statedPublication } from "../../model/publication-date.js";
 import { plainText, textOf } from "../../model/texts.js";
 import { eachUnknownContext, UnknownContext } from "../../rdf/contexts.js";
 import type { GraphInput, RecordGraph } from "../../rdf/emit.js";
@@ -126,7 +127,10 @@ export const MAX_TEXT = 20_000;
 /**
  * The statements of a document, ready to be stored, and the lines that only the registry may state.
  */
-export type Stated = Pick<RecordState, "quads" | "links" | "text" | "keywords" | "licence"> & {
+export type Stated = Pick<
+  RecordState,
+  "quads" | "links" | "text" | "keywords" | "licence" | "statedAt"
+> & {
   reserved: string[];
 };
 
@@ -146,6 +150,7 @@ export async function stated(input: StatedInput): Promise<Stated> {
     text: searchText(shown),
     keywords: keywordsOf(shown),
     licence: licenceOf(KINDS[input.kind], input.document),
+    statedAt: statedPublication(KINDS[input.kind], input.document, Date.now()),
     reserved: reservedIn(quads),
   };
 }

@@ -92,11 +92,12 @@ export interface RecordFilterInput {
   describedBy?: string | null;
   created?: TimeRangeInput | null;
   modified?: TimeRangeInput | null;
+  published?: TimeRangeInput | null;
   deleted?: TimeRangeInput | null;
 }
 
 /** Conditions that are ranges of time. */
-const RANGES = ["created", "modified", "deleted"] as const;
+const RANGES = ["created", "modified", "published", "deleted"] as const;
 /** Conditions that can be combined with `deleted`: others would tell what the record said. */
 const OF_DELETED: ReadonlySet<string> = new Set(
   "and or not ids kinds owner owners group crate describedBy created modified deleted".split(" "),
@@ -497,7 +498,10 @@ export async function within<T>(
 }
 
 /** Orders of a list in a query string; `-` reverses one. */
-export const ORDERS = ["created", "-created", "modified", "-modified", "name", "-name"] as const;
+export const ORDERS = (["created", "modified", "published", "name"] as const).flatMap((by) => [
+  by,
+  `-${by}` as const,
+]);
 
 /** Reads the filter, order and page of a query string. @throws ValidationError with all errors */
 export function selectionParameters(query: QueryStrings): {

@@ -122,6 +122,7 @@ export type ConditionField =
   | "licence"
   | "created"
   | "modified"
+  | "published"
   | "deleted";
 
 /** One of the conditions that must all hold. */
@@ -284,8 +285,13 @@ export const addressed = (
   ...withoutKinds(without, dialect).map((condition) => condition.sql(sql)),
 ];
 
-/** In place of a size or a score that a record has not, so that it comes last. */
+/** In place of a value that a record has not, so that it comes last. */
 const [BELOW_ALL, ABOVE_ALL] = [-1, Number.MAX_SAFE_INTEGER];
+/** The same of a date of publication, which may lie before 1970. */
+const NEVER = -1_000_000_000_000_000;
+/** When a record was published, exactly as the indexes have it; `of` names the table. */
+export const publishedAt = (of = ""): string =>
+  `coalesce(${of}stated_at, ${of}published_at, ${NEVER})`;
 
 /**
  * The value of `record AS r` that each order is by; null for the number. The last change of a
@@ -304,6 +310,8 @@ export function orderKey(
       return null;
     case "modified":
       return `r.${isOfDeleted(filter) ? "deleted" : "modified"}_at`;
+    case "published":
+      return descending ? publishedAt("r.") : `coalesce(r.stated_at, r.published_at, ${ABOVE_ALL})`;
     case "name":
       return `r.${name}`;
     case "size":
@@ -410,7 +418,14 @@ function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
     if (range)
       conditions.push({ field, range, sql: (sql) => inRange(`r.${field}_at`, range, sql) });
   }
+  if (filter.published) conditions.push(publishedIn(filter.published));
   return conditions;
+}
+
+/** Records that were never published are in no range. */
+function publishedIn({ since = NEVER + 1, ...more }: TimeRange): Condition {
+  const range = { since, ...more };
+  return { field: "published", sql: (sql) => inRange(publishedAt("r."), range, sql) };
 }
 
 /** Those of links, and of the identifiers that links state. */
@@ -634,6 +649,8 @@ export function beyond(
 export interface StatisticsDialect extends Dialect {
   /** The first of a month, `2026-01`, from days since 1970. */
   monthOf(days: string): string;
+  /** The year, `2026`, from days since 1970. */
+  yearOf(days: string): string;
   /**
    * Where the records that meet the conditions are read, as `r`, and their keywords as `g`, where
    * these are a key; with what that needs in the conditions.
@@ -659,7 +676,7 @@ const SCORE_BAND = `CASE WHEN r.kind = 'rocrate' THEN (SELECT CASE ${SCORE_BANDS
 const DAY = 86_400_000;
 
 /**
- * The statement of a query. Months are worked out from days, of which there are few: from each
+ * The statement of a query. Months and years are worked out from days, of which there are few: from each
  * record they took twice as long.
  */
 export function statisticsSql(
@@ -673,6 +690,7 @@ export function statisticsSql(
   const read: Readonly<Record<StatisticsKey, string>> = {
     kind: "r.kind",
     month: `r.created_at / ${DAY}`,
+    publicationYear: `coalesce(r.stated_at, r.published_at) / ${DAY}`,
     owner: "r.owner",
     keyword: "g.word",
     status: "r.status",
@@ -704,9 +722,11 @@ export function statisticsSql(
       WHERE ${joined(where, "AND")}
       ${places.length === 0 ? "" : `GROUP BY ${places.join(", ")}`}`;
   });
-  const shown = by.map((key, index) =>
-    key === "month" ? `${dialect.monthOf(`v${index}`)} AS s${index}` : `v${index} AS s${index}`,
-  );
+  const shownOf = (key: StatisticsKey, value: string): string => {
+    if (key === "month") return dialect.monthOf(value);
+    return key === "publicationYear" ? dialect.yearOf(value) : value;
+  };
+  const shown = by.map((key, index) => `${shownOf(key, `v${index}`)} AS s${index}`);
   const names = by.map((_, index) => `s${index}`);
   const text = `SELECT ${[...shown, ...sums.map((_, index) => `sum(n${index}) AS t${index}`)].join(", ")}
     FROM (${inner.join(" UNION ALL ")}) AS days ${names.length === 0 ? "" : `GROUP BY ${names.join(", ")}`}

@@ -2,6 +2,7 @@ import { expandCurie, type JsonObject } from "../../model/field.js";
 import { isDescriptor, type KindName, kindOfTypes, typeNames } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { licenceOf } from "../../model/licences.js";
+import { statedPublication } from "../../model/publication-date.js";
 import { oneLine } from "../../model/texts.js";
 import { packQuads, unpackQuads } from "./codecs.js";
 import type { RecordState, SearchText } from "./port.js";
@@ -72,6 +73,23 @@ export function storedLicence(kind: string, document: Uint8Array): string | null
   try {
     const read = JSON.parse(Buffer.from(document).toString("utf8")) as JsonObject;
     return licenceOf(KINDS[kind as KindName], read);
+  } catch {
+    return null;
+  }
+}
+
+/** What a stored document that states a date of publication holds. */
+export const PUBLICATION_MARK = '"datePublished"';
+
+/** The stated day of publication of a stored document; null also where it cannot be read. */
+export function storedPublication(
+  kind: string,
+  document: Uint8Array,
+  modifiedAt: number,
+): number | null {
+  try {
+    const read = JSON.parse(Buffer.from(document).toString("utf8")) as JsonObject;
+    return statedPublication(KINDS[kind as KindName], read, modifiedAt);
   } catch {
     return null;
   }

@@ -56,6 +56,15 @@ interface Condition {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+function ofYear(
+  year: string,
+  filter: (range: { since: string; before: string }) => Filter,
+): Filter | undefined {
+  if (!/^\d{4}$/.test(year) || Number(year) === 0) return undefined;
+  const next = String(Number(year) + 1).padStart(4, "0");
+  return filter({ since: `${year}-01-01T00:00:00Z`, before: `${next}-01-01T00:00:00Z` });
+}
+
 const CONDITIONS: readonly Condition[] = [
   {
     name: "kind",
@@ -94,17 +103,14 @@ const CONDITIONS: readonly Condition[] = [
     record: true,
   },
   {
+    name: "published",
+    title: "Published in",
+    filter: (value) => ofYear(value, (published) => ({ published })),
+  },
+  {
     name: "year",
     title: "Registered in",
-    filter: (value) =>
-      /^\d{4}$/.test(value) && Number(value) > 0
-        ? {
-            created: {
-              since: `${value}-01-01T00:00:00Z`,
-              before: `${String(Number(value) + 1).padStart(4, "0")}-01-01T00:00:00Z`,
-            },
-          }
-        : undefined,
+    filter: (value) => ofYear(value, (created) => ({ created })),
   },
   {
     name: "unchanged",
@@ -199,18 +205,11 @@ function facet(name: string, values: readonly (FacetValue | null | "")[]): Facet
   };
 }
 
-/** Counts of months as counts of years, the newest first. */
-function years(months: readonly { month: string | null; count: number }[]): FacetValue[] {
-  const counts = new Map<string, number>();
-  for (const { month, count } of months)
-    if (month !== null) {
-      const year = month.slice(0, 4);
-      counts.set(year, (counts.get(year) ?? 0) + count);
-    }
-  return [...counts]
-    .sort(([a], [b]) => (a < b ? 1 : -1))
-    .map(([value, count]) => ({ value, label: value, count }));
-}
+/** The newest year first. */
+const years = (counts: readonly { value: string | null; count: number }[]): FacetValue[] =>
+  counts
+    .flatMap(({ value, count }) => (value === null ? [] : [{ value, label: value, count }]))
+    .sort((a, b) => Number(b.value) - Number(a.value));
 
 const FACET_OF: Readonly<Record<string, string>> = {
   KIND: "kind",
@@ -239,8 +238,7 @@ async function found(
   const { search } = await ask(SearchDocument, variables);
   const written = keywordsIn(search.edges.map(({ node }) => node));
   const facets = search.facets.flatMap(({ by, values }): Facet[] => {
-    if (by === "MONTH")
-      return [facet("year", years(values.map(({ value, count }) => ({ month: value, count }))))];
+    if (by === "PUBLICATION_YEAR") return [facet("published", years(values))];
     const name = FACET_OF[by];
     if (name === undefined) return [];
     const { label: labelled } = conditionNamed(name);
@@ -290,6 +288,7 @@ const named = (
 export const ORDERS: Readonly<Record<string, RecordListQueryVariables["orderBy"]>> = {
   newest: { field: "CREATED", direction: "DESC" },
   oldest: { field: "CREATED", direction: "ASC" },
+  published: { field: "PUBLISHED", direction: "DESC" },
   changed: { field: "MODIFIED", direction: "DESC" },
   name: { field: "NAME", direction: "ASC" },
 };
@@ -349,7 +348,10 @@ export async function listed(
         "crate",
         answer.crates.groups.map(({ crate, count }) => named(crate, count)),
       ),
-      facet("year", years(answer.months.groups)),
+      facet(
+        "published",
+        years(answer.years.groups.map(({ publicationYear: value, count }) => ({ value, count }))),
+      ),
       facet(
         "mediaType",
         answer.formats.groups.map(
@@ -598,6 +600,7 @@ function Sort({ path, query, words, sort }: SortProps) {
   const orders: [string, string][] = [
     ["newest", "newest first"],
     ["oldest", "oldest first"],
+    ["published", "last published"],
     ["changed", "last changed"],
     ["name", "name"],
   ];

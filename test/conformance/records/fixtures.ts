@@ -38,6 +38,8 @@ export interface Sketch {
   links?: Link[];
   keywords?: string[];
   licence?: string | null;
+  /** ms of the day on which it states that it was published. */
+  statedAt?: number | null;
   extra?: Record<string, unknown>;
 }
 
@@ -50,6 +52,7 @@ export function stateOf(
     links = [],
     keywords = [],
     licence = null,
+    statedAt = null,
     extra = {},
   }: Sketch,
 ): RecordState {
@@ -60,10 +63,12 @@ export function stateOf(
     links,
     keywords,
     licence,
+    statedAt,
     document: encode({
       "@id": ark,
       name,
       ...(licence === null ? {} : { license: licence }),
+      ...(statedAt === null ? {} : { datePublished: new Date(statedAt).toISOString() }),
       ...extra,
     }),
     quads: quadsOf(ark, name, links),

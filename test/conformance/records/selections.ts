@@ -26,6 +26,7 @@ const KINDS: readonly KindName[] = ["dataset", "software", "user"];
 const STATUSES = ["DRAFT", "PUBLISHED"] as const;
 const NAMES = ["Alpha one", "alpha TWO", "beta", "Ärger", "ÄRGER", "", "100% sure", "a_b", "aXb"];
 const WORDS = ["red", "Green", "deep  blue"];
+const DATES = [Date.UTC(2024, 4, 3), null, Date.UTC(1950, 11, 31), Date.UTC(2026, 0, 1), null];
 const LICENCES = ["CC-BY-4.0", null, "https://example.org/terms"];
 
 interface Row {
@@ -36,6 +37,8 @@ interface Row {
   status: (typeof STATUSES)[number];
   keywords: string[];
   licence: string | null;
+  /** The day on which it states that it was published. */
+  statedAt: number | null;
   /** Bytes of the stored content; null without. */
   size: number | null;
   created: number;
@@ -64,6 +67,7 @@ async function fill(store: RecordStore): Promise<Row[]> {
       status: STATUSES[Math.floor(i / 5) % 2]!,
       keywords: WORDS.filter((_word, bit) => (i >> bit) & 1),
       licence: LICENCES[Math.floor(i / 2) % 3]!,
+      statedAt: DATES[Math.floor(i / 3) % 5]!,
       size: i % 4 === 2 ? null : (i % 5) * 1_000_000_000,
       created,
       modified: created,
@@ -134,6 +138,7 @@ function meets(row: Row, filter: RecordFilter): boolean {
     filter.text === undefined ? undefined : holds(row, filter.text),
     within(row.created, filter.created),
     within(row.modified, filter.modified),
+    row.statedAt === null && filter.published ? false : within(row.statedAt!, filter.published),
     filter.and?.every((inner) => meets(row, inner)),
     filter.or?.some((inner) => meets(row, inner)),
     filter.not === undefined ? undefined : !meets(row, filter.not),
@@ -149,16 +154,20 @@ function inOrder(rows: readonly Row[], { by, descending }: RecordOrder): Row[] {
         ? Buffer.compare(Buffer.from(fold(a.name)), Buffer.from(fold(b.name)))
         : by === "size"
           ? sizeOf(a) - sizeOf(b)
-          : 0;
-  // Records without content come last in both directions, and none of these has a score.
+          : by === "published"
+            ? dateOf(a) - dateOf(b)
+            : 0;
+  // Records without content or date come last in both directions, and none of these has a score.
   const sizeOf = ({ size }: Row): number => size ?? (descending ? -1 : Number.MAX_SAFE_INTEGER);
+  const dateOf = ({ statedAt }: Row): number =>
+    statedAt ?? (descending ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER);
   // Rows are in the order of creation, and sorting keeps that of equals.
   const sorted = rows.toSorted(compare);
   return descending ? sorted.toReversed() : sorted;
 }
 
 const ORDERS: readonly RecordOrder[] = (
-  ["created", "modified", "name", "size", "score"] as const
+  ["created", "modified", "published", "name", "size", "score"] as const
 ).flatMap((by) => [false, true].map((descending) => ({ by, descending })));
 
 const FILTERS: readonly RecordFilter[] = [
@@ -201,6 +210,10 @@ const FILTERS: readonly RecordFilter[] = [
   { modified: { since: T0 + 9 * HOUR } },
   { modified: { before: T0 } },
   { created: {} },
+  { published: { since: Date.UTC(2024, 0, 1), before: Date.UTC(2025, 0, 1) } },
+  { published: { before: 0 } },
+  { published: {}, statuses: ["PUBLISHED"] },
+  { not: { published: { since: Date.UTC(2026, 0, 1) } } },
   { kinds: ["dataset"], statuses: ["PUBLISHED"], keywords: ["red"] },
   { not: { owners: [arkKey(OWNER)] } },
   { not: { keywords: ["red"] } },
@@ -453,6 +466,7 @@ export function selectionsConform({ store }: Setting): void {
         status: "DRAFT",
         keywords: [],
         licence: "MIT",
+        statedAt: null,
         size: 9,
         created: Date.UTC(2025, 11, 31, 23, 59),
         modified: 0,
@@ -482,6 +496,10 @@ export function selectionsConform({ store }: Setting): void {
         switch (key) {
           case "month":
             return [new Date(row.created).toISOString().slice(0, 7)];
+          case "publicationYear":
+            return [
+              row.statedAt === null ? null : new Date(row.statedAt).toISOString().slice(0, 4),
+            ];
           case "keyword":
             return row.keywords.map((word) => fold(word).replace(/\s+/g, " "));
           case "format":
@@ -511,6 +529,8 @@ export function selectionsConform({ store }: Setting): void {
         ["status"],
         ["format"],
         ["licence"],
+        ["publicationYear"],
+        ["publicationYear", "kind"],
         ["scoreBand", "licence"],
         ["kind", "month"],
         ["status", "kind"],
@@ -561,6 +581,53 @@ export function selectionsConform({ store }: Setting): void {
       const cut = await store().statistics({ filter: {}, by: ["keyword"], limit: 2 });
       expect(cut.groups).toHaveLength(2);
       expect(cut.more).toBe(true);
+    });
+
+    test("is in the order of publication: as stated, else by the first act of publication", async () => {
+      const ark = (name: string): string => `ark:99999/${name}`;
+      const [early, late, draft, stated] = ["early", "late", "draft", "stated"].map(ark) as [
+        string,
+        string,
+        string,
+        string,
+      ];
+      const day = Date.UTC(2025, 5, 1);
+      await write(
+        store(),
+        ...[late, early, draft].map((id) => create(id, {})),
+        create(stated, { statedAt: day }),
+      );
+      const publish = (id: string, at: number, status: "PUBLISHED" | "DRAFT" = "PUBLISHED") =>
+        store().commit(
+          commitOf([{ op: "publish", ark: id, status, embargoedUntil: null }], { at }),
+        );
+      await publish(early, T0 + HOUR);
+      await publish(late, T0 + 2 * HOUR);
+      // The first act counts, and a stated date before it.
+      await publish(early, T0 + 3 * HOUR, "DRAFT");
+      await publish(early, T0 + 4 * HOUR);
+      await publish(stated, T0 + 5 * HOUR);
+      const listed = async (descending: boolean): Promise<string[]> => {
+        const order = { by: "published", descending } as const;
+        const { items } = await store().select({ filter: {}, order, limit: 9 });
+        return items.map((record) => record.ark);
+      };
+      expect(await listed(true)).toEqual([late, early, stated, draft]);
+      expect(await listed(false)).toEqual([stated, early, late, draft]);
+      const years = async () =>
+        (await store().statistics({ filter: {}, by: ["publicationYear"], limit: 9 })).groups.map(
+          ({ values: [year], records }) => [year, records],
+        );
+      expect(await years()).toEqual([
+        ["2026", 2],
+        [null, 1],
+        ["2025", 1],
+      ]);
+      // Without the statement the act counts again; what is deleted states nothing.
+      await write(store(), replace(stated, 2, {}));
+      expect(await listed(true)).toEqual([stated, late, early, draft]);
+      await write(store(), replace(stated, 3, { statedAt: day }));
+      expect(await listed(false)).toEqual([stated, early, late, draft]);
     });
 
     test("is of deleted records, by the time, where that is asked for", async () => {

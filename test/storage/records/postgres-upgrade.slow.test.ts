@@ -258,6 +258,36 @@ describe.skipIf(!hasPostgres)(
       expect(await found({ deleted: {} })).toEqual(["ark:99999/gone"]);
     });
 
+    test("of before version 24 has dates of publication once it is upgraded", async () => {
+      const [node, url] = await running(50);
+      const [stated, opened, draft] = ["stated", "opened", "draft"].map(
+        (name) => `ark:99999/${name}`,
+      ) as [string, string, string];
+      await write(
+        node,
+        create(stated, { extra: { datePublished: ["soon", "2019-05"] } }),
+        create(opened, { extra: { datePublished: "99999-01-01" } }),
+        create(draft),
+      );
+      await write(node, {
+        op: "publish",
+        ark: opened,
+        status: "PUBLISHED",
+        embargoedUntil: null,
+      });
+      await server.sql(
+        `ALTER TABLE record DROP COLUMN stated_at, DROP COLUMN published_at;
+        UPDATE arkgraph_schema SET version = 23; UPDATE schema_needs SET version = 23`,
+        url,
+      );
+      const next = await nodes.open(url);
+      const order = { by: "published", descending: true } as const;
+      const { items } = await next.select({ filter: {}, order, limit: 3 });
+      expect(items.map(({ ark }) => ark)).toEqual([opened, stated, draft]);
+      const filter = { published: { since: Date.UTC(2019, 4, 1), before: Date.UTC(2019, 4, 2) } };
+      expect(await next.countSelected({ filter })).toBe(1);
+    });
+
     describe("of before version 14", () => {
       /** As version 13 left it: the program made the stems, and stored each. */
       const BEFORE_14 = `DROP TABLE word; DROP TEXT SEARCH CONFIGURATION arkgraph;

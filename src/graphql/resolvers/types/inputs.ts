@@ -30,6 +30,7 @@ import { DateTime } from "./scalars.js";
 enum RecordOrderField {
   CREATED = "created",
   MODIFIED = "modified",
+  PUBLISHED = "published",
   NAME = "name",
   SIZE = "size",
   SCORE = "score",
@@ -40,6 +41,7 @@ registerEnumType(RecordOrderField, {
   valuesConfig: {
     CREATED: { description: "The order in which the registry stored the records." },
     MODIFIED: { description: "Time of the last change." },
+    PUBLISHED: { description: "Date of publication; records without come last." },
     NAME: { description: "Name, without case." },
     SIZE: {
       description: "Bytes of the stored content; records without come last.",
@@ -149,6 +151,11 @@ export class RecordFilter implements RecordFilterInput {
   created?: DateTimeRange | null;
   @Field(() => DateTimeRange, { nullable: true, description: "When it was last changed." })
   modified?: DateTimeRange | null;
+  @Field(() => DateTimeRange, {
+    nullable: true,
+    description: "When it was published: as it states, else here.",
+  })
+  published?: DateTimeRange | null;
   @Field(() => DateTimeRange, {
     nullable: true,
     description:

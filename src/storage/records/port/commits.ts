@@ -22,6 +22,8 @@ export interface RecordState {
   keywords: string[];
   /** As `licenceName` of `model/licences.ts` makes it; absent or null: none is stated. */
   licence?: string | null;
+  /** As `statedPublication` of `model/publication-date.ts` makes it; absent or null: none is stated. */
+  statedAt?: number | null;
 }
 
 export interface SearchText {

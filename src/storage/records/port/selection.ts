@@ -81,6 +81,8 @@ export interface RecordFilter {
   describedBy?: string;
   created?: TimeRange;
   modified?: TimeRange;
+  /** The stated day of publication, else the first act of publication here. */
+  published?: TimeRange;
   /**
    * Records that are no DRAFT, or were none at some time: of these a feed tells. Deleted records
    * have the status that they had.
@@ -142,10 +144,10 @@ export const percentOf = ({
 /**
  * Order of a selection. `created` is the order in which the registry stored the records, `size`
  * that of the bytes of their stored content, `score` that of the per cent of their stored score.
- * Records without content or score come last in both directions.
+ * Records without content, score or date of publication come last in both directions.
  */
 export interface RecordOrder {
-  by: "created" | "modified" | "name" | "size" | "score";
+  by: "created" | "modified" | "published" | "name" | "size" | "score";
   descending: boolean;
 }
 
@@ -169,8 +171,8 @@ export interface SelectionQuery extends Selection {
 }
 
 /**
- * What statistics group records by: the month of creation (UTC, `2026-01`), the owner's stored
- * form, the media type of the stored content in lower case, the name of the
+ * What statistics group records by: the month of creation (UTC, `2026-01`), the year of
+ * publication (`2026`), the owner's stored form, the media type of the stored content in lower case, the name of the
  * licence, the {@link ScoreBand} of a crate's stored score, the stored forms of the crate that the
  * record was minted for and of the projects that it belongs to (`OF_PROJECT` of the model). A record
  * without the value is in the group of null; one without keywords or projects is in no group by
@@ -179,6 +181,7 @@ export interface SelectionQuery extends Selection {
 export const STATISTICS_KEYS = [
   "kind",
   "month",
+  "publicationYear",
   "owner",
   "keyword",
   "status",

@@ -133,6 +133,9 @@ const fromOf = ({ sql, isOwn }: Share): string =>
 /** The month of days since 1970. */
 export const monthOf = (days: string): string =>
   `to_char(to_timestamp(${days} * 86400) AT TIME ZONE 'UTC', 'YYYY-MM')`;
+/** The year of days since 1970. */
+export const yearOf = (days: string): string =>
+  `to_char(to_timestamp(${days} * 86400) AT TIME ZONE 'UTC', 'YYYY')`;
 
 /**
  * For `to_tsquery`: every term of a query and nothing that it excludes; `undefined` where it looks
@@ -256,6 +259,7 @@ export class SelectionReads {
     const { text, sql } = statisticsSql(query, {
       ...DIALECT,
       monthOf,
+      yearOf,
       from: (_conditions, keys, _sql, share) => ({
         from: keys.includes("keyword")
           ? "record AS r JOIN keyword AS g ON g.record = r.id"

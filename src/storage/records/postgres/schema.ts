@@ -6,10 +6,13 @@ import {
   KIND_MARKS,
   kindNow,
   LICENCE_MARK,
+  PUBLICATION_MARK,
   storedLicence,
   storedPercent,
+  storedPublication,
   withoutArks,
 } from "../text.js";
+import { publishedAt } from "../selection.js";
 import { indexed, makeConfiguration, vectorSql } from "./search/words.js";
 import {
   columnsOf,
@@ -665,6 +668,52 @@ CREATE INDEX live_modified ON record (private, modified_at, id) WHERE deleted_at
 `;
 
 /**
+ * Selections by date of publication. `record.stated_at` is as `statedPublication` makes it, of live
+ * records only; `published_at` is the first act of publication here.
+ */
+async function publicationDates(session: Session): Promise<void> {
+  await session.exec(`ALTER TABLE record ADD COLUMN IF NOT EXISTS stated_at bigint,
+    ADD COLUMN IF NOT EXISTS published_at bigint;`);
+  await fillPublications(session);
+  await session.exec(`
+DROP INDEX IF EXISTS live_open, live_published;
+CREATE INDEX live_open ON record (private, id)
+  INCLUDE (kind, created_at, status, licence, owner, stated_at, published_at)
+  WHERE deleted_at IS NULL;
+CREATE INDEX live_published ON record (private, ${publishedAt()}, id) WHERE deleted_at IS NULL;`);
+}
+
+const PUBLISHED = statement(
+  `UPDATE record SET published_at = v.at FROM (SELECT record, min(at) AS at FROM revision
+    WHERE action = 'publish' GROUP BY record) AS v WHERE record.id = v.record`,
+);
+const MODIFIED_DOCUMENTS = statement<
+  [id: number, kind: string, document: Uint8Array, modifiedAt: number]
+>(
+  `SELECT r.id, r.kind, s.document, r.modified_at FROM record AS r JOIN state AS s
+    ON s.id = r.state WHERE r.id = ANY($1::bigint[])`,
+);
+const PUT_STATED = statement(
+  `UPDATE record SET stated_at = v.at FROM unnest($1::bigint[], $2::bigint[]) AS v (id, at)
+    WHERE record.id = v.id`,
+);
+
+/** Reads dates of publication from the documents of live records, and from the history. */
+export async function fillPublications(session: Session): Promise<void> {
+  await session.query(PUBLISHED);
+  for await (const rows of pagesOf(session, STATING, 0, [PUBLICATION_MARK]))
+    for (const ids of batches(rows)) {
+      const found = (await session.query(MODIFIED_DOCUMENTS, [ids])).flatMap(
+        ([id, kind, document, modifiedAt]) => {
+          const at = storedPublication(kind, document, modifiedAt);
+          return at === null ? [] : [{ id, at }];
+        },
+      );
+      await session.query(PUT_STATED, [found.map(({ id }) => id), found.map(({ at }) => at)]);
+    }
+}
+
+/**
  * Each brings the schema one version further. Only ever add to the end; `needs` is lower than the
  * version only where older programs may read and write as before.
  */
@@ -698,6 +747,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: AUDIT, needs: 21 },
   { up: REVIEW_LINKS, needs: 21 },
   { up: PRIVATE_APART, needs: 21 },
+  // An older program would leave the dates of changed records.
+  { up: publicationDates, needs: 24 },
 ];
 
 /**

@@ -18,7 +18,7 @@ import {
   type TransferType,
 } from "../transfer-port.js";
 import { Feed } from "./feed.js";
-import { checkSchema, fillLicences, migrate } from "./schema.js";
+import { checkSchema, fillLicences, fillPublications, migrate } from "./schema.js";
 import { indexed } from "./search/words.js";
 import {
   asStoreError,
@@ -448,6 +448,7 @@ async function ingest(session: Session, chunks: AsyncIterable<TransferChunk>): P
     await sending.settle();
     await session.exec(DERIVED);
     await fillLicences(session);
+    await fillPublications(session);
   } finally {
     await sending.settle().catch(() => {});
   }

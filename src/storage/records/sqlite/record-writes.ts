@@ -72,19 +72,20 @@ export class RecordWrites {
     this.#insert =
       connection.prepare(`INSERT INTO record (id, ark, key, kind, name, folded, owner, owner_key, created_at,
           modified_at, revision, status, crate, newest_backlink, state, licence,
-          private) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, ?, ?, ?, ?, ?, ?)`);
+          private, stated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, ?, ?, ?, ?, ?, ?, ?)`);
     this.#replace =
       connection.prepare(`UPDATE record SET kind = ?2, name = ?3, folded = ?4, owner = ?5, owner_key = ?6,
-          modified_at = ?7, revision = ?8, state = ?9, crate = coalesce(?10, crate), licence = ?11, deleted_at =
+          modified_at = ?7, revision = ?8, state = ?9, crate = coalesce(?10, crate), licence = ?11, stated_at = ?12, deleted_at =
           NULL, deleted_by = NULL, delete_reason = iif(deleted_at IS NULL, delete_reason, NULL), successor =
           iif(deleted_at IS NULL, successor, NULL) WHERE id = ?1`);
     this.#delete = connection.prepare(
       `UPDATE record SET modified_at = ?2, deleted_at = ?2, revision = ?3, deleted_by = ?4,
-        delete_reason = ?5, successor = ?6, licence = NULL WHERE id = ?1`,
+        delete_reason = ?5, successor = ?6, licence = NULL, stated_at = NULL WHERE id = ?1`,
     );
     this.#publish = connection.prepare(
       `UPDATE record SET modified_at = ?2, revision = ?3, status = ?4, embargoed_until = ?5,
-        delete_reason = ?6, successor = ?7, private = ?8 WHERE id = ?1`,
+        delete_reason = ?6, successor = ?7, private = ?8,
+        published_at = coalesce(published_at, ?2) WHERE id = ?1`,
     );
     this.#state = connection.prepare("INSERT INTO state (id, document, quads) VALUES (?, ?, ?)");
     this.#revision = connection.prepare(
@@ -259,6 +260,7 @@ export class RecordWrites {
       state,
       write.licence ?? null,
       Number(isPrivate),
+      write.statedAt ?? null,
     ]);
     this.#addRevision(id, 1, step, "create", [], state);
     this.#text.add(id, write, isPrivate);
@@ -305,6 +307,7 @@ export class RecordWrites {
       state,
       write.crate ?? null,
       write.licence ?? null,
+      write.statedAt ?? null,
     ]);
     this.#addRevision(id, revision, step, "update", write.changed, state);
     this.#text.replace(id, write, isPrivate, kindChanged, step);

@@ -6,10 +6,13 @@ import {
   KIND_MARKS,
   kindNow,
   LICENCE_MARK,
+  PUBLICATION_MARK,
   storedLicence,
   storedPercent,
+  storedPublication,
   withoutArks,
 } from "../text.js";
+import { publishedAt } from "../selection.js";
 import { type Connection, type Row, type Statement, StatementError } from "./statement.js";
 
 /**
@@ -303,15 +306,16 @@ function version10(connection: Connection): void {
     CREATE INDEX IF NOT EXISTS score_percent ON score (percent, record);`);
 }
 
+/** The document of a state, where it holds a text. */
+const STATING = "SELECT document FROM state WHERE id = ? AND instr(document, CAST(? AS BLOB)) > 0";
+
 /** Reads the licences of all live records from their documents, one in memory at a time. */
 export function fillLicences(connection: Connection): void {
   const page = connection.prepare<[id: number, kind: string, state: number]>(
     `SELECT id, kind, state FROM record WHERE id > ? AND deleted_at IS NULL ORDER BY id
       LIMIT ${TEXTS}`,
   );
-  const document = connection.prepare<[Uint8Array]>(
-    "SELECT document FROM state WHERE id = ? AND instr(document, CAST(? AS BLOB)) > 0",
-  );
+  const document = connection.prepare<[Uint8Array]>(STATING);
   const put = connection.prepare("UPDATE record SET licence = ? WHERE id = ?");
   for (const rows of pagesOf(page))
     for (const [id, kind, state] of rows) {
@@ -566,6 +570,41 @@ CREATE TABLE IF NOT EXISTS review_link (hash TEXT PRIMARY KEY, id TEXT NOT NULL,
   used_at INTEGER) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS review_link_ark ON review_link (ark, created_at);`;
 
+/**
+ * Selections by date of publication. `record.stated_at` is as `statedPublication` makes it, of live
+ * records only; `published_at` is the first act of publication here.
+ */
+function publicationDates(connection: Connection): void {
+  addColumn(connection, "record", "stated_at", "INTEGER");
+  addColumn(connection, "record", "published_at", "INTEGER");
+  fillPublications(connection);
+  connection.exec(`
+DROP INDEX IF EXISTS live_open;
+DROP INDEX IF EXISTS live_published;
+CREATE INDEX live_open ON record (private, id, kind, created_at, status, licence, owner,
+  stated_at, published_at, deleted_at) WHERE deleted_at IS NULL;
+CREATE INDEX live_published ON record (private, ${publishedAt()}, id, kind, status, deleted_at)
+  WHERE deleted_at IS NULL;`);
+}
+
+/** Reads dates of publication from the documents of live records, and from the history. */
+export function fillPublications(connection: Connection): void {
+  connection.exec(`UPDATE record SET published_at = (SELECT min(v.at) FROM revision AS v
+    WHERE v.record = record.id AND v.action = 'publish')`);
+  const page = connection.prepare<[id: number, kind: string, state: number, modifiedAt: number]>(
+    `SELECT id, kind, state, modified_at FROM record WHERE id > ? AND deleted_at IS NULL
+      ORDER BY id LIMIT ${TEXTS}`,
+  );
+  const document = connection.prepare<[Uint8Array]>(STATING);
+  const put = connection.prepare("UPDATE record SET stated_at = ? WHERE id = ?");
+  for (const rows of pagesOf(page))
+    for (const [id, kind, state, modifiedAt] of rows) {
+      const stating = document.get([state, PUBLICATION_MARK]);
+      const at = stating ? storedPublication(kind, stating[0], modifiedAt) : null;
+      if (at !== null) put.put([at, id]);
+    }
+}
+
 /** SQLite has no ADD COLUMN IF NOT EXISTS. */
 function addColumn(connection: Connection, table: string, column: string, type: string): void {
   const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
@@ -598,6 +637,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   AUDIT,
   REVIEW_LINKS,
   PRIVATE_APART,
+  publicationDates,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 

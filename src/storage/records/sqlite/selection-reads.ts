@@ -81,6 +81,8 @@ export const DIALECT = dialectOf(() => "");
 
 /** The month of days since 1970. */
 export const monthOf = (days: string): string => `strftime('%Y-%m', ${days} * 86400, 'unixepoch')`;
+/** The year of days since 1970. */
+export const yearOf = (days: string): string => `strftime('%Y', ${days} * 86400, 'unixepoch')`;
 
 const LIVE = "r.deleted_at IS NULL";
 /** A viewer's own private records. */
@@ -98,6 +100,7 @@ const INDEXES: Readonly<
   licence: "record AS r INDEXED BY live_licence",
   created: "record AS r INDEXED BY live_created",
   modified: "record AS r INDEXED BY live_modified",
+  published: "record AS r INDEXED BY live_published",
   deleted: "record AS r INDEXED BY gone",
 };
 
@@ -159,6 +162,7 @@ const named = (from: Plan["from"], more: Partial<Plan> = {}): Plan => ({
 /** Records by kind and name: each kind is read by itself, in order. */
 const BY_NAME = reading("record AS r INDEXED BY live_kind_name", false);
 const BY_MODIFIED = reading(INDEXES.modified, false);
+const BY_PUBLISHED = reading(INDEXES.published, false);
 const DELETED = reading(INDEXES.deleted, false);
 
 /**
@@ -293,6 +297,7 @@ export class SelectionReads {
       const { text, sql } = statisticsSql(query, {
         ...this.dialect,
         monthOf,
+        yearOf,
         from: (conditions, keys, main, { isOwn }) => {
           if (isOfDeleted(query.filter)) return { from: INDEXES.deleted, extra: [] };
           const best = keys.includes("keyword")
@@ -410,7 +415,8 @@ export class SelectionReads {
     if (order.by === "name") return BY_NAME;
     const few = this.#named(conditions, viewer);
     if (few) return few;
-    if (order.by === "modified") return BY_MODIFIED;
+    const walk = walkInOrder(order);
+    if (walk) return walk;
     const natural = conditions.map(planFor).filter((plan) => plan?.natural === true);
     // What the search index finds is not looked up there for each record of another index.
     return natural.find((plan) => plan?.meets) ?? natural[0] ?? ALL_RECORDS;
@@ -452,7 +458,7 @@ export class SelectionReads {
   /** Whether each record is asked whether it meets the condition, without all that do. */
   #isAsked(condition: Condition, plan: Plan, viewer: Viewer | undefined): boolean {
     if (condition.holdsQuickly && plan.few) return true;
-    const isWalk = plan === BY_NAME || plan === BY_MODIFIED;
+    const isWalk = plan === BY_NAME || plan === BY_MODIFIED || plan === BY_PUBLISHED;
     return (isWalk || (condition.holdsQuickly ?? false)) && this.#isDense(condition, viewer);
   }
 
@@ -493,6 +499,15 @@ export class SelectionReads {
     if (!statement) this.#prepared.set(text, (statement = this.#connection.prepare(text)));
     return statement as unknown as Statement<R>;
   }
+}
+
+/**
+ * The index that has the times of an order. By date of publication it begins with the last: the
+ * other way round, records without a date would come first.
+ */
+function walkInOrder({ by, descending }: SelectionQuery["order"]): Plan | undefined {
+  if (by === "modified") return BY_MODIFIED;
+  return by === "published" && descending ? BY_PUBLISHED : undefined;
 }
 
 function planFor(condition: Condition): Plan | undefined {
@@ -555,7 +570,7 @@ function readWith(conditions: readonly Condition[], keys: readonly StatisticsKey
 
 /** Whether a page takes about as many steps as it has records, so that no thread is needed. */
 export function isQuick({ filter, order }: SelectionQuery): boolean {
-  if (order.by === "size" || order.by === "score") return false;
+  if (order.by === "size" || order.by === "score" || order.by === "published") return false;
   const [condition, ...more] = conditionsOf({ filter }, DIALECT);
   if (condition === undefined) return true;
   if (more.length > 0 || condition.values?.length !== 1) return false;

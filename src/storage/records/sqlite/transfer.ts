@@ -19,7 +19,13 @@ import {
   type TransferType,
 } from "../transfer-port.js";
 import { lockFile, openForReading, openForWriting } from "./connection.js";
-import { checkSchema, fillLicences, INDEX_PRIVATE_TEXTS, migrate } from "./schema.js";
+import {
+  checkSchema,
+  fillLicences,
+  fillPublications,
+  INDEX_PRIVATE_TEXTS,
+  migrate,
+} from "./schema.js";
 import { asStoreError, type Connection, isDamage, type Value } from "./statement.js";
 
 /** Computes derived data again. */
@@ -57,6 +63,7 @@ async function ingest(connection: Connection, chunks: AsyncIterable<TransferChun
     });
     connection.exec(DERIVED);
     fillLicences(connection);
+    fillPublications(connection);
     connection.exec("COMMIT");
   } catch (error) {
     if (connection.inTransaction) connection.exec("ROLLBACK");

@@ -344,6 +344,40 @@ describe("opening the file of records", () => {
     await after.close();
   });
 
+  test("reads dates of publication of before schema 23 from what is stored", async () => {
+    const [stated, opened, draft, gone] = ["stated", "opened", "draft", "gone"].map(
+      (name) => `ark:99999/${name}`,
+    ) as [string, string, string, string];
+    const before = await openSqliteRecordStore({ file });
+    const stating = (datePublished: unknown) => ({ extra: { datePublished } }) as const;
+    await write(
+      before,
+      create(stated, stating(["soon", "2019-05"])),
+      create(opened, stating("99999-01-01")),
+      create(draft, { name: 'no "datePublished" here' }),
+      create(gone, stating("2019")),
+    );
+    await write(
+      before,
+      { op: "publish", ark: opened, status: "PUBLISHED", embargoedUntil: null },
+      remove(gone, 1),
+    );
+    await before.close();
+    const connection = new Connection(file);
+    connection.exec(
+      `DROP INDEX live_open; DROP INDEX live_published; ALTER TABLE record DROP COLUMN stated_at;
+        ALTER TABLE record DROP COLUMN published_at; PRAGMA user_version = 22`,
+    );
+    connection.close();
+    const after = await openSqliteRecordStore({ file });
+    const order = { by: "published", descending: true } as const;
+    const { items } = await after.select({ filter: {}, order, limit: 9 });
+    expect(items.map(({ ark }) => ark)).toEqual([opened, stated, draft]);
+    const filter = { published: { since: Date.UTC(2019, 4, 1), before: Date.UTC(2019, 4, 2) } };
+    expect(await after.countSelected({ filter })).toBe(1);
+    await after.close();
+  });
+
   test("refuses one that is not a database, or another program's", async () => {
     writeFileSync(
       file,

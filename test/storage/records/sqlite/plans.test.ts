@@ -86,7 +86,7 @@ test("a list by text is the same whether hits are read or asked for one by one",
     const prepare = vi.spyOn(Connection.prototype, "prepare");
     for (const text of ["alpha", "alpha -two", "one", "none", ""])
       for (const filter of [{ text }, { not: { text } }, { text, and: [{ nameContains: "t" }] }])
-        for (const by of ["created", "modified", "name"] as const)
+        for (const by of ["created", "modified", "published", "name"] as const)
           for (const descending of [false, true]) {
             const query = { filter, order: { by, descending }, limit: 3 };
             expect(asked.select(query), JSON.stringify(query)).toEqual(read.select(query));
@@ -150,6 +150,34 @@ test("a list by links is the same whether they are followed from one end or the 
     expect(prepare.mock.calls.some(([sql]) => /EXISTS.*EXISTS/s.test(sql))).toBe(true);
     prepare.mockRestore();
     for (const one of [read, asked]) one.close();
+    connection.close();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("the last published records are read from an index, in its order", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "arkgraph-plans-"));
+  const file = join(folder, "records.db");
+  try {
+    const store = await openSqliteRecordStore({ file });
+    for (const name of ["one", "two", "three"])
+      await write(store, create(`ark:99999/${name}`, { name }));
+    await store.close();
+    const connection = openForReading(file);
+    const reads = new SelectionReads(connection, { sparse: 1, dense: 1 });
+    const prepare = vi.spyOn(Connection.prototype, "prepare");
+    const order = { by: "published", descending: true } as const;
+    reads.select({ filter: { statuses: ["DRAFT"] }, order, limit: 2, viewer: { user: null } });
+    const text = prepare.mock.calls.map(([sql]) => sql).find((sql) => sql.includes("ORDER BY"))!;
+    prepare.mockRestore();
+    const steps = connection
+      .prepare<[number, number, number, detail: string]>(`EXPLAIN QUERY PLAN ${text}`)
+      .all([3, "DRAFT"])
+      .map(([, , , detail]) => detail);
+    expect(steps.join("\n")).toContain("live_published");
+    expect(steps.join("\n")).not.toContain("TEMP B-TREE");
+    reads.close();
     connection.close();
   } finally {
     rmSync(folder, { recursive: true });

@@ -41,7 +41,7 @@ import {
 import type { RecordFilter } from "../../port/selection.js";
 import { conditionsOf, joined, NO_IDS, Sql, statisticsSql } from "../../selection.js";
 import { type Near, nearestSql } from "../../vectors.js";
-import { DIALECT, monthOf, privateOnesSql } from "../lists.js";
+import { DIALECT, monthOf, privateOnesSql, yearOf } from "../lists.js";
 import { type Database, type Row, type Session, type Statement, statement } from "../statement.js";
 import { similaritySql } from "./similarity.js";
 import { compoundsOf, spellingsOf } from "./spellings.js";
@@ -771,6 +771,7 @@ class Search {
         {
           ...DIALECT,
           monthOf,
+          yearOf,
           isNamed: true,
           from: (_conditions, _keys, main) => ({
             from: `unnest(${main.add(ids)}::bigint[]) AS f (id) JOIN record AS r ON r.id = f.id${

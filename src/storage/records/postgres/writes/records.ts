@@ -57,6 +57,9 @@ export interface RecordRow {
   licence: string | null;
   /** 1: it is private. */
   private: number;
+  /** The stated day of publication, and the first act of publication here. */
+  stated_at: number | null;
+  published_at: number | null;
 }
 
 /** A record that a commit reads or writes. */
@@ -99,12 +102,13 @@ const OWNED = statement<[ark: string, owned: number]>(
 const PUT = statement(
   `INSERT INTO record (id, ark, key, kind, name, folded, sorted, owner, owner_key, created_at,
     modified_at, revision, status, embargoed_until, crate, newest_backlink, state, deleted_at,
-    deleted_by, delete_reason, successor, licence, private)
+    deleted_by, delete_reason, successor, licence, private, stated_at, published_at)
     SELECT * FROM jsonb_to_recordset($1::jsonb) AS v (id bigint, ark text, key text, kind text,
     name text, folded text, sorted text, owner text, owner_key text, created_at bigint,
     modified_at bigint, revision bigint, status text, embargoed_until text, crate text,
     newest_backlink bigint, state bigint, deleted_at bigint, deleted_by text, delete_reason text,
-    successor text, licence text, private smallint)
+    successor text, licence text, private smallint, stated_at bigint,
+    published_at bigint)
     ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, name = excluded.name,
     folded = excluded.folded, sorted = excluded.sorted, owner = excluded.owner,
     owner_key = excluded.owner_key, modified_at = excluded.modified_at,
@@ -112,7 +116,8 @@ const PUT = statement(
     embargoed_until = excluded.embargoed_until, crate = excluded.crate, state = excluded.state,
     deleted_at = excluded.deleted_at, deleted_by = excluded.deleted_by,
     delete_reason = excluded.delete_reason, successor = excluded.successor,
-    licence = excluded.licence, private = excluded.private`,
+    licence = excluded.licence, private = excluded.private, stated_at = excluded.stated_at,
+    published_at = excluded.published_at`,
 );
 const ADD_REVISIONS = statement(
   `INSERT INTO revision (record, revision, at, by, action, changed, state) SELECT *
@@ -258,6 +263,8 @@ export class RecordWrites {
       successor: null,
       licence: write.licence ?? null,
       private: write.private ? 1 : 0,
+      stated_at: write.statedAt ?? null,
+      published_at: null,
     };
     const held: Held = { row, links: [] };
     this.#hold(held);
@@ -288,7 +295,8 @@ export class RecordWrites {
           delete_reason: write.reason ?? null,
           successor: write.successor ?? null,
         };
-        this.#revise(step, held, { ...row, ...tombstone, licence: null }, "delete");
+        const unstated = { licence: null, stated_at: null };
+        this.#revise(step, held, { ...row, ...tombstone, ...unstated }, "delete");
         break;
       }
       case "publish": {
@@ -303,7 +311,9 @@ export class RecordWrites {
         if (published.private !== row.private) this.#count(published, 1);
         // Record administration: the document is that of the revision before, but clients see a new
         // ETag.
-        if (!isDeepStrictEqual(published, row)) this.#revise(step, held, published, "publish");
+        if (isDeepStrictEqual(published, row)) break;
+        const published_at = row.published_at ?? step.at;
+        this.#revise(step, held, { ...published, published_at }, "publish");
         break;
       }
     }
@@ -352,6 +362,7 @@ export class RecordWrites {
       state: this.#prepared.get(write)!.state,
       crate: write.crate ?? row.crate,
       licence: write.licence ?? null,
+      stated_at: write.statedAt ?? null,
     };
     const live = { deleted_at: null, deleted_by: null, delete_reason: null, successor: null };
     this.#revise(step, held, wasDeleted ? { ...now, ...live } : now, "update", write.changed);

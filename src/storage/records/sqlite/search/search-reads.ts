@@ -38,7 +38,7 @@ import type { RecordFilter } from "../../port/selection.js";
 import { conditionsOf, type Dialect, joined, NO_IDS, Sql, statisticsSql } from "../../selection.js";
 import { type Near, nearestSql } from "../../vectors.js";
 import { bytesOf } from "../derived.js";
-import { DIALECT, monthOf, SelectionReads } from "../selection-reads.js";
+import { DIALECT, monthOf, SelectionReads, yearOf } from "../selection-reads.js";
 import type { Connection, Row, Statement, Value } from "../statement.js";
 import { rankedPrivateSql } from "./private-search.js";
 import { RelatedWords, Vocabulary } from "./vocabulary.js";
@@ -622,6 +622,7 @@ export class SearchReads {
         {
           ...DIALECT,
           monthOf,
+          yearOf,
           isNamed: true,
           from: (_conditions, _keys, main) => ({
             from: `json_each(${main.add(ids)}) AS f CROSS JOIN record AS r ON r.id = f.value`,
