@@ -2,51 +2,12 @@ import { repacked } from "../codecs.js";
 import {
   type ChangedText,
   MAX_EMBEDDED_CHARACTERS,
-  type ScoreStore,
-  type StoredScore,
   type VectorStep,
   type VectorStore,
 } from "../port.js";
 import { type ChangedRow, changedTexts } from "../rows.js";
 import { checkedVectors, readPlace, readStep, writePlace } from "../vectors.js";
-import { type Database, type Sending, statement } from "./statement.js";
-
-const KEEP_SCORE =
-  statement(`INSERT INTO score (crate, state, whole, body, percent, record) VALUES ($1, $2, $3, $4, $5,
-      (SELECT id FROM record WHERE ark = $1))
-      ON CONFLICT (crate) DO UPDATE SET state = excluded.state, whole = excluded.whole, body =
-      excluded.body, percent = excluded.percent, record = excluded.record
-      WHERE score.state <> excluded.state OR NOT score.whole OR excluded.whole`);
-const OF = statement<[state: string, whole: boolean, body: Uint8Array, percent: number | null]>(
-  "SELECT state, whole, body, percent FROM score WHERE crate = $1",
-);
-
-const FORGET_SCORE = statement("DELETE FROM score WHERE crate = ANY($1::text[])");
-
-/** Crates that are deleted have none any more. */
-export async function forgetScores(sending: Sending, deleted: readonly string[]): Promise<void> {
-  if (deleted.length > 0) await sending.send(FORGET_SCORE, [deleted]);
-}
-
-/** Scores wait for no commit: they are rows of their own, and keeping one twice does no harm. */
-export class Scores implements ScoreStore {
-  readonly #reading: Database;
-  readonly #writing: Database;
-
-  constructor(reading: Database, writing: Database) {
-    this.#reading = reading;
-    this.#writing = writing;
-  }
-
-  async storeScore({ crate, state, whole, body, percent = null }: StoredScore): Promise<void> {
-    await this.#writing.query(KEEP_SCORE, [crate, state, whole, body, percent]);
-  }
-
-  async storedScore(crate: string): Promise<StoredScore | undefined> {
-    const row = (await this.#reading.query(OF, [crate]))[0];
-    return row && { crate, state: row[0], whole: row[1], body: row[2], percent: row[3] };
-  }
-}
+import { type Database, statement } from "./statement.js";
 
 const REACH = statement<[sequence: number, record: number]>(
   "SELECT sequence, record FROM embedding_reach WHERE model = $1",

@@ -1,54 +1,9 @@
 import { arkKey } from "../../../identifiers/ark.js";
 import { repacked } from "../codecs.js";
-import {
-  type ChangedText,
-  MAX_EMBEDDED_CHARACTERS,
-  type StoredScore,
-  type VectorStep,
-} from "../port.js";
+import { type ChangedText, MAX_EMBEDDED_CHARACTERS, type VectorStep } from "../port.js";
 import { type ChangedRow, changedTexts } from "../rows.js";
 import { readPlace, readStep, writePlace } from "../vectors.js";
 import type { Connection } from "./statement.js";
-
-/** Stored scores of crates; see {@link import("../port.js").ScoreStore}. */
-export class ScoreWrites {
-  readonly #keep;
-  readonly #forget;
-
-  constructor(connection: Connection) {
-    this.#keep =
-      connection.prepare(`INSERT INTO score (crate, state, whole, body, percent, record) VALUES (?1, ?2, ?3, ?4,
-          ?5, (SELECT id FROM record WHERE key = ?6 AND ark = ?1))
-          ON CONFLICT (crate) DO UPDATE SET state = excluded.state, whole = excluded.whole, body =
-          excluded.body, percent = excluded.percent, record = excluded.record
-          WHERE state <> excluded.state OR whole <= excluded.whole`);
-    this.#forget = connection.prepare("DELETE FROM score WHERE crate = ?");
-  }
-
-  keep({ crate, state, whole, body, percent = null }: StoredScore): void {
-    this.#keep.run([crate, state, Number(whole), body, percent, arkKey(crate)]);
-  }
-
-  /** A crate that is deleted has none any more. */
-  forget(crate: string): void {
-    this.#forget.put([crate]);
-  }
-}
-
-export class ScoreReads {
-  readonly #of;
-
-  constructor(connection: Connection) {
-    this.#of = connection.prepare<
-      [state: string, whole: number, body: Uint8Array, percent: number | null]
-    >("SELECT state, whole, body, percent FROM score WHERE crate = ?");
-  }
-
-  of(crate: string): StoredScore | undefined {
-    const row = this.#of.get([crate]);
-    return row && { crate, state: row[0], whole: row[1] === 1, body: row[2], percent: row[3] };
-  }
-}
 
 /** Vectors of searchable text; see {@link import("../port.js").VectorStore}. */
 export class VectorWrites {

@@ -566,6 +566,19 @@ CREATE TABLE IF NOT EXISTS review_link (hash TEXT PRIMARY KEY, id TEXT NOT NULL,
   used_at INTEGER) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS review_link_ark ON review_link (ark, created_at);`;
 
+/**
+ * Columns have the names that they have in PostgreSQL, which reserves `user`, so that both databases
+ * read the same SQL; so has the condition of an index.
+ */
+function namesOfBoth(connection: Connection): void {
+  const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = 'user'");
+  for (const table of ["account", "credential", "identity", "submission"])
+    if (has.get([table]) !== undefined)
+      connection.exec(`ALTER TABLE ${table} RENAME COLUMN user TO person`);
+  connection.exec(`DROP INDEX IF EXISTS account_email;
+    CREATE UNIQUE INDEX account_email ON account (email) WHERE NOT deleted`);
+}
+
 /** SQLite has no ADD COLUMN IF NOT EXISTS. */
 function addColumn(connection: Connection, table: string, column: string, type: string): void {
   const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
@@ -598,6 +611,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   AUDIT,
   REVIEW_LINKS,
   PRIVATE_APART,
+  namesOfBoth,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 
