@@ -88,6 +88,6 @@ export interface Statements {
   lock(rows: Statement, values: readonly Value[]): Promise<void>;
   /** Condition that a column has one of a list of texts, which is one parameter. */
   isOneOf(column: string, list: string): string;
-  /** The number of the next submission. */
-  readonly nextSubmission: Statement<[number]>;
+  /** A list of identifiers as a parameter: SQLite finds records by key and identifier. */
+  arkList(arks: readonly string[]): Value;
 }

@@ -4,14 +4,15 @@ import type { PoolLoads } from "../../connections.js";
 import type { Commit, Committed, LeaseStore, RecordStore } from "../port.js";
 import type { Statements } from "../statements.js";
 import { Tables, TableStore, type TableWrites, writesOf } from "../tables/tables.js";
-import { QuadsRewrites, Vectors } from "./derived.js";
+import { QuadsRewrites } from "./quads-rewrites.js";
 import { LinkReads, ListReads, SelectionReads } from "./lists.js";
 import { Feed } from "./feed.js";
 import { Leases, Registration, Watch } from "./nodes.js";
-import { CrateUseReads, ObjectReads, RecordReads } from "./reads/records.js";
+import { RecordReads } from "./records.js";
 import { migrate } from "./schema.js";
 import { SearchReads } from "./search/search-reads.js";
 import { prepareSpellings } from "./search/spellings.js";
+import { TABLE_SQL } from "./table-sql.js";
 import { asStoreError, Database, type DatabaseOptions, StatementError } from "./statement.js";
 import { Writer } from "./writes/writer.js";
 
@@ -46,7 +47,13 @@ const TOGETHER: ReadonlySet<keyof TableWrites> = new Set([
   "askForAccess",
   "storeReviewLink",
   "appendAudit",
+  "storeVectors",
+  "forgetVectors",
 ]);
+/**
+ * Independent of the database's own default: a statement that waited for a row sees its new state.
+ */
+const MODE = "ISOLATION LEVEL READ COMMITTED";
 
 /** Reads and writes a database that other nodes read and write too. */
 class PostgresRecordStore extends TableStore implements RecordStore, LeaseStore {
@@ -54,12 +61,9 @@ class PostgresRecordStore extends TableStore implements RecordStore, LeaseStore 
   readonly #lists;
   readonly #selection;
   readonly #links;
-  readonly #objects;
-  readonly #uses;
   readonly #searches;
   readonly #leases;
   readonly #quads: QuadsRewrites;
-  readonly #vectors;
 
   readonly #database: Database;
   readonly #writing: Database;
@@ -75,7 +79,7 @@ class PostgresRecordStore extends TableStore implements RecordStore, LeaseStore 
     watch: Watch,
     registration: Registration,
   ) {
-    super(database);
+    super(database, TABLE_SQL);
     this.#database = database;
     this.#writing = writing;
     this.#writer = writer;
@@ -87,11 +91,8 @@ class PostgresRecordStore extends TableStore implements RecordStore, LeaseStore 
     this.#lists = new ListReads(database);
     this.#selection = new SelectionReads(database);
     this.#links = new LinkReads(database);
-    this.#objects = new ObjectReads(database);
-    this.#uses = new CrateUseReads(database);
     this.#searches = new SearchReads(database);
     this.#leases = new Leases(writing);
-    this.#vectors = new Vectors(database, writing);
     this.#quads = new QuadsRewrites(writing);
   }
 
@@ -127,39 +128,14 @@ class PostgresRecordStore extends TableStore implements RecordStore, LeaseStore 
     this.#writer.do((_, intents) => intents.intend(...args));
   release: RecordStore["release"] = (holder) =>
     this.#writer.do((_, intents) => intents.release(holder));
-  objectsOf: RecordStore["objectsOf"] = (...args) => this.ask(() => this.#objects.of(...args));
-  filesOf: RecordStore["filesOf"] = (...args) => this.ask(() => this.#objects.files(...args));
-  contentWasDeleted: RecordStore["contentWasDeleted"] = (...args) =>
-    this.ask(() => this.#objects.contentWasDeleted(...args));
   claimUnreferenced: RecordStore["claimUnreferenced"] = (...args) =>
     this.#writer.do((_, intents) => intents.claimUnreferenced(...args));
   removed: RecordStore["removed"] = (sha256s) =>
     this.#writer.do((_, intents) => intents.removed(sha256s));
-  referenced: RecordStore["referenced"] = (options) =>
-    this.ask(() => this.#objects.referenced(options));
-
-  usesOf: RecordStore["usesOf"] = (...args) => this.ask(() => this.#uses.of(...args));
-  usedElsewhere: RecordStore["usedElsewhere"] = (...args) =>
-    this.ask(() => this.#uses.elsewhere(...args));
-  embargoes: RecordStore["embargoes"] = (options) => this.ask(() => this.#uses.embargoes(options));
-  closedMembers: RecordStore["closedMembers"] = (...args) =>
-    this.ask(() => this.#uses.closedMembers(...args));
-  danglingLinks: RecordStore["danglingLinks"] = (...args) =>
-    this.ask(() => this.#uses.danglingLinks(...args));
-  stateOfCrate: RecordStore["stateOfCrate"] = (crate) => this.ask(() => this.#uses.state(crate));
 
   lease: RecordStore["lease"] = (...args) => this.ask(() => this.#leases.lease(...args));
   releaseLease: RecordStore["releaseLease"] = (...args) =>
     this.ask(() => this.#leases.releaseLease(...args));
-
-  vectorsReach: RecordStore["vectorsReach"] = (model) =>
-    this.ask(() => this.#vectors.vectorsReach(model));
-  changedTexts: RecordStore["changedTexts"] = (...args) =>
-    this.ask(() => this.#vectors.changedTexts(...args));
-  storeVectors: RecordStore["storeVectors"] = (...args) =>
-    this.ask(() => this.#vectors.storeVectors(...args));
-  forgetVectors: RecordStore["forgetVectors"] = (...args) =>
-    this.ask(() => this.#vectors.forgetVectors(...args));
 
   rewriteQuads: RecordStore["rewriteQuads"] = (...args) =>
     this.ask(() => this.#quads.rewriteQuads(...args));
@@ -195,11 +171,13 @@ class PostgresRecordStore extends TableStore implements RecordStore, LeaseStore 
     ...args: Parameters<TableWrites[Call]>
   ): ReturnType<TableWrites[Call]> {
     const to = (statements: Statements): Promise<unknown> =>
-      (writesOf(new Tables(statements))[call] as (...all: unknown[]) => Promise<unknown>)(...args);
+      (
+        writesOf(new Tables(statements, TABLE_SQL))[call] as (...all: unknown[]) => Promise<unknown>
+      )(...args);
     const written = UNDER_LOCK.has(call)
       ? this.#writer.do(to)
       : this.ask(() =>
-          TOGETHER.has(call) ? this.#writing.transaction("", to) : to(this.#writing),
+          TOGETHER.has(call) ? this.#writing.transaction(MODE, to) : to(this.#writing),
         );
     return written as ReturnType<TableWrites[Call]>;
   }

@@ -223,14 +223,8 @@ interface Answer<R extends Row> {
   changed: number;
 }
 
-const NEXT_SUBMISSION = statement<[number]>(
-  "UPDATE counter SET submission = submission + 1 WHERE id = 1 RETURNING submission",
-);
-
 /** What statements are sent to: a pool, one connection, or a transaction on its way. */
 abstract class Receiver implements Statements {
-  readonly nextSubmission = NEXT_SUBMISSION;
-
   abstract answer<R extends Row>(asked: Statement<R>, values: readonly Value[]): Promise<Answer<R>>;
 
   async query<R extends Row>(asked: Statement<R>, values: readonly Value[] = []): Promise<R[]> {
@@ -251,6 +245,10 @@ abstract class Receiver implements Statements {
 
   isOneOf(column: string, list: string): string {
     return `${column} = ANY(${list}::text[])`;
+  }
+
+  arkList(arks: readonly string[]): readonly string[] {
+    return arks;
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Committed, CommittedRecord } from "../port.js";
 import { heldMeanwhile, unavailable } from "../refusals.js";
 import { Tables, writesOf } from "../tables/tables.js";
-import { QuadsRewrites, VectorWrites } from "./derived.js";
+import { QuadsRewrites } from "./quads-rewrites.js";
 import { LinkWrites } from "./links.js";
 import { CrateUseWrites, ObjectWrites } from "./objects.js";
 import { OwnerChecks } from "./owners.js";
@@ -19,6 +19,7 @@ import {
   type WriterTask,
 } from "./requests.js";
 import { type Connection, isDamage, isOutage, sendError, textArray } from "./statement.js";
+import { TABLE_SQL } from "./table-sql.js";
 import { TableStatements } from "./table-statements.js";
 
 /**
@@ -46,7 +47,7 @@ export class Committer {
   #sequence: number;
 
   constructor(connection: Connection) {
-    this.tables = new Tables(new TableStatements(connection));
+    this.tables = new Tables(new TableStatements(connection), TABLE_SQL);
     this.objects = new ObjectWrites(connection);
     this.#uses = new CrateUseWrites(connection);
     this.#projection = new Projection(connection);
@@ -210,7 +211,6 @@ export class GroupCommit {
     connection: Connection,
     committer: Committer,
     leases = new LeaseWrites(connection),
-    vectors = new VectorWrites(connection),
     quads = new QuadsRewrites(connection),
   ) {
     this.#connection = connection;
@@ -223,8 +223,6 @@ export class GroupCommit {
       commit: (commit) => committer.apply(commit),
       lease: (name, holder, ttl) => this.#leases.take(name, holder, ttl, Date.now()),
       releaseLease: (name, holder) => this.#leases.release(name, holder),
-      storeVectors: (model, step) => vectors.keep(model, step),
-      forgetVectors: (exceptModel, limit) => vectors.forget(exceptModel, limit),
       rewriteQuads: (after, limit) => quads.rewrite(after, limit),
       intend: (holder, sha256s, at) => objects.intend(holder, sha256s, at),
       release: (holder) => objects.release(holder),

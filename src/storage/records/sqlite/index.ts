@@ -5,15 +5,13 @@ import type { AddressPage, AddressRange, Statistics } from "../port/selection.js
 import { wholeKinds } from "../selection.js";
 import { TableStore, type TableWrites } from "../tables/tables.js";
 import { AskedThread, Feed } from "../threads.js";
-import { checkedVectors } from "../vectors.js";
 import { lockFile, openForReading } from "./connection.js";
-import { VectorReads } from "./derived.js";
 import { LinkReads } from "./links.js";
-import { CrateUseReads, ObjectReads } from "./objects.js";
 import { ListReads, RecordReads } from "./reads.js";
 import type { ReadAnswer, ReadQuestion, ReadThreadData } from "./read-thread.js";
 import { isQuick, SelectionReads } from "./selection-reads.js";
 import { asStoreError, type Connection } from "./statement.js";
+import { TABLE_SQL } from "./table-sql.js";
 import { TableStatements } from "./table-statements.js";
 import { Writer } from "./writer.js";
 
@@ -25,9 +23,6 @@ class SqliteRecordStore extends TableStore implements RecordStore {
   readonly #lists;
   readonly #selection;
   readonly #links;
-  readonly #objects;
-  readonly #uses;
-  readonly #vectors;
 
   readonly #connection: Connection;
   readonly #writer: Writer;
@@ -44,7 +39,7 @@ class SqliteRecordStore extends TableStore implements RecordStore {
     selections: AskedThread<ReadQuestion, ReadAnswer>,
     unlock: () => void,
   ) {
-    super(new TableStatements(connection));
+    super(new TableStatements(connection), TABLE_SQL);
     this.#connection = connection;
     this.#writer = writer;
     this.#feed = feed;
@@ -56,9 +51,6 @@ class SqliteRecordStore extends TableStore implements RecordStore {
     this.#lists = new ListReads(connection);
     this.#selection = new SelectionReads(connection);
     this.#links = new LinkReads(connection);
-    this.#objects = new ObjectReads(connection);
-    this.#uses = new CrateUseReads(connection);
-    this.#vectors = new VectorReads(connection);
   }
 
   protected override async ask<T>(work: () => Promise<T>): Promise<T> {
@@ -134,35 +126,9 @@ class SqliteRecordStore extends TableStore implements RecordStore {
 
   intend: RecordStore["intend"] = (...args) => this.#writer.call("intend", ...args);
   release: RecordStore["release"] = (holder) => this.#writer.call("release", holder);
-  objectsOf: RecordStore["objectsOf"] = async (...args) => read(() => this.#objects.of(...args));
-  filesOf: RecordStore["filesOf"] = async (...args) => read(() => this.#objects.files(...args));
-  contentWasDeleted: RecordStore["contentWasDeleted"] = async (...args) =>
-    read(() => this.#objects.contentWasDeleted(...args));
   claimUnreferenced: RecordStore["claimUnreferenced"] = (...args) =>
     this.#writer.call("claimUnreferenced", ...args);
   removed: RecordStore["removed"] = (sha256s) => this.#writer.call("removed", sha256s);
-  referenced: RecordStore["referenced"] = async (options) =>
-    read(() => this.#objects.referenced(options));
-
-  usesOf: RecordStore["usesOf"] = async (...args) => read(() => this.#uses.of(...args));
-  usedElsewhere: RecordStore["usedElsewhere"] = async (...args) =>
-    read(() => this.#uses.elsewhere(...args));
-  embargoes: RecordStore["embargoes"] = async (options) =>
-    read(() => this.#uses.embargoes(options));
-  closedMembers: RecordStore["closedMembers"] = async (...args) =>
-    read(() => this.#uses.closedMembers(...args));
-  danglingLinks: RecordStore["danglingLinks"] = async (...args) =>
-    read(() => this.#uses.danglingLinks(...args));
-  stateOfCrate: RecordStore["stateOfCrate"] = async (crate) => read(() => this.#uses.state(crate));
-
-  vectorsReach: RecordStore["vectorsReach"] = async (model) =>
-    read(() => this.#vectors.reach(model));
-  changedTexts: RecordStore["changedTexts"] = async (...args) =>
-    read(() => this.#vectors.changed(...args));
-  storeVectors: RecordStore["storeVectors"] = async (model, { after, to, vectors }) =>
-    this.#writer.call("storeVectors", model, { after, to, vectors: checkedVectors(vectors) });
-  forgetVectors: RecordStore["forgetVectors"] = (...args) =>
-    this.#writer.call("forgetVectors", ...args);
 
   rewriteQuads: RecordStore["rewriteQuads"] = (...args) =>
     this.#writer.call("rewriteQuads", ...args);

@@ -218,8 +218,6 @@ export type WriterCalls = TableWrites &
     RecordStore,
     | "lease"
     | "releaseLease"
-    | "storeVectors"
-    | "forgetVectors"
     | "rewriteQuads"
     | "intend"
     | "release"

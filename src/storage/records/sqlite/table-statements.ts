@@ -1,17 +1,15 @@
 /** Statements that both databases read, done in SQLite. */
 import { getOrInsert } from "../../../get-or-insert.js";
-import { type Row, type Statement, type Statements, statement, type Value } from "../statements.js";
+import { type Row, type Statement, type Statements, type Value } from "../statements.js";
 import {
+  arkArray,
   type Connection,
   type Statement as Prepared,
   textArray,
   type Value as Bound,
 } from "./statement.js";
 
-const NEXT_SUBMISSION = statement<[number]>("SELECT coalesce(max(number), 0) + 1 FROM submission");
-
 export class TableStatements implements Statements {
-  readonly nextSubmission = NEXT_SUBMISSION;
   readonly #prepared = new Map<string, Prepared>();
   readonly #connection: Connection;
 
@@ -37,6 +35,10 @@ export class TableStatements implements Statements {
     return `${column} IN (SELECT value FROM json_each(${list}))`;
   }
 
+  arkList(arks: readonly string[]): string {
+    return arkArray(arks);
+  }
+
   #prepare({ text }: Statement): Prepared {
     return getOrInsert(this.#prepared, text, () =>
       this.#connection.prepare(text.replaceAll(/\$(\d)/g, "?$1")),
@@ -48,5 +50,7 @@ export class TableStatements implements Statements {
 function boundOf(value: Value): Bound {
   if (typeof value === "boolean") return Number(value);
   if (value === null || typeof value !== "object" || value instanceof Uint8Array) return value;
-  return textArray(value as readonly string[]);
+  return typeof value[0] === "number"
+    ? JSON.stringify(value)
+    : textArray(value as readonly string[]);
 }

@@ -10,7 +10,7 @@ import type {
 } from "../port/submissions.js";
 import { CANCELLED_EARLY, checkFence, storedJson } from "../refusals.js";
 import { numberedPage, readNumber } from "../rows.js";
-import { type Flag, type Statements, statement } from "../statements.js";
+import { type Flag, type Statement, type Statements, statement } from "../statements.js";
 import { isStorableText } from "../text.js";
 
 type SubmissionRow = [
@@ -114,9 +114,12 @@ const CANCEL = statement(
 
 export class Submissions implements SubmissionStore {
   readonly #statements: Statements;
+  readonly #next: Statement<[number]>;
 
-  constructor(statements: Statements) {
+  /** @param next gives the number of a new one */
+  constructor(statements: Statements, next: Statement<[number]>) {
     this.#statements = statements;
+    this.#next = next;
   }
 
   async submission(id: string): Promise<Submission | undefined> {
@@ -161,7 +164,7 @@ export class Submissions implements SubmissionStore {
     const same = sha256 === null ? undefined : await this.#sameAs([sha256, user, type, update]);
     if (same) return { submission: same, existing: true };
     if (inPlaceOfEnded) await this.#statements.run(REMOVE_ENDED, [user, type]);
-    const [number] = await this.#statements.one(this.#statements.nextSubmission);
+    const [number] = await this.#statements.one(this.#next);
     const row = [number, id, type, user, at, sha256, JSON.stringify(input), update];
     await this.#statements.run(ADD, row);
     return { submission: submissionOf(await this.#statements.one(BY_ID, [id])), existing: false };

@@ -6,27 +6,37 @@ import { AccessRequests } from "./access-requests.js";
 import { Accounts } from "./accounts.js";
 import { Audit } from "./audit.js";
 import { Credentials } from "./credentials.js";
+import { CrateUses, Objects } from "./objects.js";
 import { ReviewLinks } from "./review-links.js";
 import { Scores } from "./scores.js";
+import type { TableSql } from "./sql.js";
 import { Submissions } from "./submissions.js";
+import { Vectors } from "./vectors.js";
 
 export class Tables {
   readonly access: AccessRequests;
   readonly accounts: Accounts;
   readonly audit: Audit;
   readonly credentials: Credentials;
+  readonly objects: Objects;
   readonly reviewLinks: ReviewLinks;
   readonly scores: Scores;
   readonly submissions: Submissions;
+  readonly uses: CrateUses;
+  readonly vectors: Vectors;
 
-  constructor(statements: Statements) {
+  /** @param sql of the database that the statements are sent to */
+  constructor(statements: Statements, sql: TableSql) {
     this.access = new AccessRequests(statements);
     this.accounts = new Accounts(statements);
     this.audit = new Audit(statements);
     this.credentials = new Credentials(statements);
+    this.objects = new Objects(statements, sql.objects);
     this.reviewLinks = new ReviewLinks(statements);
     this.scores = new Scores(statements);
-    this.submissions = new Submissions(statements);
+    this.submissions = new Submissions(statements, sql.nextSubmission);
+    this.uses = new CrateUses(statements, sql.uses);
+    this.vectors = new Vectors(statements, sql.vectors);
   }
 
   /**
@@ -58,6 +68,7 @@ export type TableWrites = Pick<
   | "cancelSubmission"
   | "closeSubmission"
   | "decideAccess"
+  | "forgetVectors"
   | "linkIdentity"
   | "noteSignIn"
   | "removeAudit"
@@ -68,6 +79,7 @@ export type TableWrites = Pick<
   | "storeCredential"
   | "storeReviewLink"
   | "storeScore"
+  | "storeVectors"
   | "submit"
   | "unlinkIdentity"
   | "useCredential"
@@ -83,6 +95,7 @@ export const writesOf = ({
   reviewLinks,
   scores,
   submissions,
+  vectors,
 }: Tables): TableWrites => ({
   appendAudit: (entry) => audit.appendAudit(entry),
   askForAccess: (...args) => access.askForAccess(...args),
@@ -90,6 +103,7 @@ export const writesOf = ({
   cancelSubmission: (...args) => submissions.cancelSubmission(...args),
   closeSubmission: (...args) => submissions.closeSubmission(...args),
   decideAccess: (decision) => access.decideAccess(decision),
+  forgetVectors: (...args) => vectors.forgetVectors(...args),
   linkIdentity: (identity) => credentials.linkIdentity(identity),
   noteSignIn: (...args) => accounts.noteSignIn(...args),
   removeAudit: (...args) => audit.removeAudit(...args),
@@ -100,6 +114,7 @@ export const writesOf = ({
   storeCredential: (...args) => credentials.storeCredential(...args),
   storeReviewLink: (...args) => reviewLinks.storeReviewLink(...args),
   storeScore: (score) => scores.storeScore(score),
+  storeVectors: (...args) => vectors.storeVectors(...args),
   submit: (submission) => submissions.submit(submission),
   unlinkIdentity: (...args) => credentials.unlinkIdentity(...args),
   useCredential: (...args) => credentials.useCredential(...args),
@@ -114,8 +129,8 @@ export abstract class TableStore {
   readonly #tables: Tables;
 
   /** @param statements reads them */
-  constructor(statements: Statements) {
-    this.#tables = new Tables(statements);
+  constructor(statements: Statements, sql: TableSql) {
+    this.#tables = new Tables(statements, sql);
   }
 
   /** Turns failures of the database into errors for the caller. */
@@ -173,6 +188,34 @@ export abstract class TableStore {
   linkIdentity: RecordStore["linkIdentity"] = (identity) => this.write("linkIdentity", identity);
   unlinkIdentity: RecordStore["unlinkIdentity"] = (...args) =>
     this.write("unlinkIdentity", ...args);
+
+  objectsOf: RecordStore["objectsOf"] = (...args) =>
+    this.ask(() => this.#tables.objects.objectsOf(...args));
+  filesOf: RecordStore["filesOf"] = (...args) =>
+    this.ask(() => this.#tables.objects.filesOf(...args));
+  contentWasDeleted: RecordStore["contentWasDeleted"] = (...args) =>
+    this.ask(() => this.#tables.objects.contentWasDeleted(...args));
+  referenced: RecordStore["referenced"] = (options) =>
+    this.ask(() => this.#tables.objects.referenced(options));
+
+  usesOf: RecordStore["usesOf"] = (...args) => this.ask(() => this.#tables.uses.usesOf(...args));
+  usedElsewhere: RecordStore["usedElsewhere"] = (...args) =>
+    this.ask(() => this.#tables.uses.usedElsewhere(...args));
+  embargoes: RecordStore["embargoes"] = (options) =>
+    this.ask(() => this.#tables.uses.embargoes(options));
+  closedMembers: RecordStore["closedMembers"] = (...args) =>
+    this.ask(() => this.#tables.uses.closedMembers(...args));
+  danglingLinks: RecordStore["danglingLinks"] = (...args) =>
+    this.ask(() => this.#tables.uses.danglingLinks(...args));
+  stateOfCrate: RecordStore["stateOfCrate"] = (crate) =>
+    this.ask(() => this.#tables.uses.stateOfCrate(crate));
+
+  vectorsReach: RecordStore["vectorsReach"] = (model) =>
+    this.ask(() => this.#tables.vectors.vectorsReach(model));
+  changedTexts: RecordStore["changedTexts"] = (...args) =>
+    this.ask(() => this.#tables.vectors.changedTexts(...args));
+  storeVectors: RecordStore["storeVectors"] = (...args) => this.write("storeVectors", ...args);
+  forgetVectors: RecordStore["forgetVectors"] = (...args) => this.write("forgetVectors", ...args);
 
   reviewLink: RecordStore["reviewLink"] = (hash) =>
     this.ask(() => this.#tables.reviewLinks.reviewLink(hash));

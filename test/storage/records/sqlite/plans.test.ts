@@ -7,14 +7,13 @@ import {
   openForReading,
   openForWriting,
 } from "../../../../src/storage/records/sqlite/connection.js";
-import { VectorReads, VectorWrites } from "../../../../src/storage/records/sqlite/derived.js";
 import { openSqliteRecordStore } from "../../../../src/storage/records/sqlite/index.js";
 import { LinkReads } from "../../../../src/storage/records/sqlite/links.js";
-import { CrateUseReads, ObjectReads } from "../../../../src/storage/records/sqlite/objects.js";
 import { FeedReads, RecordReads } from "../../../../src/storage/records/sqlite/reads.js";
 import { migrate } from "../../../../src/storage/records/sqlite/schema.js";
 import { SelectionReads } from "../../../../src/storage/records/sqlite/selection-reads.js";
 import { Connection } from "../../../../src/storage/records/sqlite/statement.js";
+import { TABLE_SQL } from "../../../../src/storage/records/sqlite/table-sql.js";
 import { TableStatements } from "../../../../src/storage/records/sqlite/table-statements.js";
 import { Tables } from "../../../../src/storage/records/tables/tables.js";
 import type { RecordFilter } from "../../../../src/storage/records/port/selection.js";
@@ -29,8 +28,10 @@ const LARGE =
 
 /** Has the statements of tables that both databases share prepared, which are at their first use. */
 async function useTables(connection: Connection): Promise<void> {
-  const { access, accounts, reviewLinks, scores, submissions } = new Tables(
-    new TableStatements(connection),
+  const statements = new TableStatements(connection);
+  const { access, accounts, objects, reviewLinks, scores, submissions, uses, vectors } = new Tables(
+    statements,
+    TABLE_SQL,
   );
   const user = "ark:99999/user";
   const score = { crate: user, state: "", whole: true, body: new Uint8Array() };
@@ -48,6 +49,27 @@ async function useTables(connection: Connection): Promise<void> {
   await scores.forget([user]);
   await submissions.submit({ id: "1", ...job });
   await submissions.submissionsOf(user, { limit: 1 });
+  for (const vector of [null, Float32Array.of(1)]) {
+    const vectorOfUser = { ark: user, digest: new Uint8Array(1), vector };
+    await vectors.storeVectors(String(vector), { after: "", to: "1/1", vectors: [vectorOfUser] });
+  }
+  await vectors.forgetVectors("m", 1);
+  await vectors.vectorsReach("m");
+  await vectors.changedTexts("m", "", 1);
+  await objects.objectsOf(user);
+  await objects.objectsOf(user, { revision: 1 });
+  await objects.filesOf(user, { limit: 1 });
+  await objects.contentWasDeleted(user);
+  await objects.referenced({ limit: 1 });
+  await uses.usesOf(user);
+  await uses.usedElsewhere([user], user);
+  await uses.closedMembers(user, { limit: 1 });
+  await uses.embargoes({ limit: 1 });
+  await uses.danglingLinks(user, { limit: 1 });
+  await uses.stateOfCrate(user);
+  // Asked for members that there are only.
+  await statements.query(TABLE_SQL.uses.closed, [[1]]);
+  await statements.query(TABLE_SQL.uses.links, [[1], 0, 0, 1, null]);
 }
 
 test("no prepared statement scans a whole table of records", async () => {
@@ -56,17 +78,10 @@ test("no prepared statement scans a whole table of records", async () => {
   try {
     migrate(connection, "records.db");
     const prepare = vi.spyOn(Connection.prototype, "prepare");
-    const prepared = [
-      Committer,
-      VectorWrites,
-      CrateUseReads,
-      FeedReads,
-      LinkReads,
-      ObjectReads,
-      RecordReads,
-      VectorReads,
-    ].map((Kind) => new Kind(connection));
-    expect(prepared).toHaveLength(8);
+    const prepared = [Committer, FeedReads, LinkReads, RecordReads].map(
+      (Kind) => new Kind(connection),
+    );
+    expect(prepared).toHaveLength(4);
     await useTables(connection);
     const statements = prepare.mock.calls.map(([sql]) => sql);
     prepare.mockRestore();

@@ -5,6 +5,7 @@ import type { Commit, Committed, CommittedRecord, RecordWrite } from "../../port
 import { FenceLost, takesTooLong } from "../../refusals.js";
 import { Tables } from "../../tables/tables.js";
 import { type Sending, statement } from "../statement.js";
+import { TABLE_SQL } from "../table-sql.js";
 import { releaseIntents } from "./intents.js";
 import { LinkWrites } from "./links.js";
 import { dropArchives, endUses, ObjectWrites, replaceUses } from "./objects.js";
@@ -99,7 +100,7 @@ export async function applyCommits(
   locked: Promise<Counters>,
   isLate: () => boolean,
 ): Promise<Committed[]> {
-  const tables = new Tables(sending);
+  const tables = new Tables(sending, TABLE_SQL);
   // All is asked at once: the answers come with that of the lock.
   const [counters, loaded] = await Promise.all([
     locked,
