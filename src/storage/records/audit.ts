@@ -1,89 +1,14 @@
-/** What both stores do alike for the audit log. */
+/** What commits record in the audit log. */
 import type { PublicationStatus } from "../../model/kind.js";
 import type {
   AccountChange,
   AuditAction,
   AuditDetail,
-  AuditEntry,
-  AuditFilter,
   Commit,
   CommittedRecord,
   NewAuditEntry,
   RecordWrite,
 } from "./port.js";
-import { readNumber } from "./rows.js";
-import { indexable } from "./text.js";
-
-/** Columns of a new entry, in the order of {@link auditRow}. */
-export const AUDIT_COLUMNS = "at, action, actor, name, address, subject, detail";
-
-type NewRow = [
-  at: number,
-  action: string,
-  actor: string | null,
-  name: string | null,
-  address: string | null,
-  subject: string | null,
-  detail: string,
-];
-export type AuditRow = [number: number, ...NewRow];
-
-export const auditRow = (entry: NewAuditEntry): NewRow => [
-  entry.at,
-  entry.action,
-  entry.actor,
-  // Whoever signs in may send any text.
-  entry.name === null ? null : indexable(entry.name),
-  entry.address,
-  entry.subject,
-  JSON.stringify(entry.detail),
-];
-
-export const auditEntryOf = ([
-  number,
-  at,
-  action,
-  actor,
-  name,
-  address,
-  subject,
-  detail,
-]: AuditRow): AuditEntry => ({
-  number,
-  at,
-  action: action as AuditAction,
-  actor,
-  name,
-  address,
-  subject,
-  detail: JSON.parse(detail) as AuditDetail,
-});
-
-/**
- * The condition of a filter, and of a position.
- * @param mark the placeholder of a number
- * @throws ServiceError `BAD_REQUEST` for a position that is no number
- */
-export function auditCondition(
-  { action, actor, subject, from, to }: AuditFilter,
-  after: string | undefined,
-  mark: (number: number) => string,
-): { where: string; values: (string | number)[] } {
-  const parts: string[] = [];
-  const values: (string | number)[] = [];
-  const add = (column: string, value: string | number | undefined): void => {
-    if (value === undefined) return;
-    values.push(typeof value === "string" ? indexable(value) : value);
-    parts.push(`${column} ${mark(values.length)}`);
-  };
-  add("action =", action);
-  add("actor =", actor);
-  add("subject =", subject);
-  add("at >=", from);
-  add("at <", to);
-  add("number <", after === undefined ? undefined : readNumber(after));
-  return { where: parts.length === 0 ? "" : `WHERE ${parts.join(" AND ")}`, values };
-}
 
 /** A write without what a store prepares of it. */
 type Write = RecordWrite extends infer Each

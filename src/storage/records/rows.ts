@@ -1,25 +1,19 @@
 import { ServiceError } from "../../errors.js";
 import { instantOf } from "../../model/dates.js";
-import type { Finding } from "../../model/findings.js";
 import type { PublicationStatus, KindName } from "../../model/kind.js";
 import type {
   ChangeLogPage,
   ChangedRecord,
   ChangedText,
   ClosedMember,
-  Credential,
-  CredentialPurpose,
   DanglingLink,
   Embargo,
   FileReference,
   LogPosition,
   Page,
-  ReviewLink,
   StoredRecord,
 } from "./port.js";
-import { storedJson } from "./refusals.js";
 import type { AddressPage } from "./port/selection.js";
-import type { Submission, SubmissionType } from "./port/submissions.js";
 import { writePlace } from "./vectors.js";
 
 /** Columns of a stored record, for `record AS r JOIN state AS s ON s.id = r.state`. */
@@ -158,73 +152,6 @@ const changeOf = (row: ChangeRow): ChangedRecord => ({
   withdrawn: row[15] === 1,
 });
 
-export const SUBMISSION_COLUMNS =
-  "number, id, type, user, status, stage, attempt, interrupted, time_created, time_started, " +
-  "time_finished, error, warnings, minted, rocrate, sha256, input, cancelled";
-export type SubmissionRow = [
-  number,
-  string,
-  string,
-  string,
-  string,
-  string | null,
-  number,
-  number,
-  number,
-  number | null,
-  number | null,
-  string | null,
-  string,
-  number,
-  string | null,
-  string | null,
-  string,
-  number,
-];
-
-/** A row of {@link SUBMISSION_COLUMNS} as the port returns it. */
-export function submissionOf(row: SubmissionRow): Submission {
-  const [
-    ,
-    id,
-    type,
-    user,
-    status,
-    stage,
-    attempt,
-    interrupted,
-    timeCreated,
-    timeStarted,
-    timeFinished,
-    error,
-    warnings,
-    minted,
-    rocrate,
-    sha256,
-    input,
-    cancelled,
-  ] = row;
-  return {
-    id,
-    type: type as SubmissionType,
-    user,
-    status: status as Submission["status"],
-    stage,
-    attempt,
-    interrupted,
-    timeCreated,
-    timeStarted,
-    timeFinished,
-    error: error === null ? null : storedJson<Finding[]>(error, "the errors of a submission"),
-    warnings: storedJson<Finding[]>(warnings, "the warnings of a submission"),
-    identifiersMinted: minted,
-    rocrateIdentifier: rocrate,
-    sha256,
-    input: storedJson<Record<string, unknown>>(input, "the input of a submission"),
-    cancelled: cancelled === 1,
-  };
-}
-
 /** @throws ServiceError `BAD_REQUEST`: a position that the list did not return */
 export function badPosition(): never {
   throw refused();
@@ -232,6 +159,21 @@ export function badPosition(): never {
 const refused = (): ServiceError =>
   new ServiceError("BAD_REQUEST", "The cursor is not from this list; start again without it.");
 const NUMBER = /^\d{1,15}$/;
+
+/** A page with positions, from `limit + 1` rows that begin with their number. */
+export function numberedPage<R extends readonly [number: number, ...unknown[]], Item>(
+  rows: readonly R[],
+  limit: number,
+  itemOf: (row: R) => Item,
+): { items: Item[]; positions: string[]; next?: string } {
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  return {
+    items: page.map(itemOf),
+    positions: page.map(([number]) => String(number)),
+    ...(last && rows.length > limit ? { next: String(last[0]) } : {}),
+  };
+}
 
 /**
  * A position that is one whole number.
@@ -411,77 +353,6 @@ export function restate(
   for (const { targetKey, sequences } of ages.values()) if (sequences.length > 0) touch(targetKey);
   return stated;
 }
-
-export type CredentialRow = [
-  hash: string,
-  id: string,
-  user: string,
-  purpose: string,
-  name: string | null,
-  createdAt: number,
-  usedAt: number | null,
-  expiresAt: number,
-  scopes: string | null,
-  boundTo: string | null,
-];
-
-export const credentialOf = ([
-  hash,
-  id,
-  user,
-  purpose,
-  name,
-  createdAt,
-  usedAt,
-  expiresAt,
-  scopes,
-  boundTo,
-]: CredentialRow): Credential => ({
-  hash,
-  id,
-  user,
-  purpose: purpose as CredentialPurpose,
-  name,
-  createdAt,
-  usedAt,
-  expiresAt,
-  scopes,
-  boundTo,
-});
-
-export type ReviewLinkRow = [
-  hash: string,
-  id: string,
-  record: string,
-  createdBy: string,
-  createdAt: number,
-  expiresAt: number,
-  anonymous: number,
-  uses: number,
-  usedAt: number | null,
-];
-
-export const reviewLinkOf = ([
-  hash,
-  id,
-  record,
-  createdBy,
-  createdAt,
-  expiresAt,
-  anonymous,
-  uses,
-  usedAt,
-]: ReviewLinkRow): ReviewLink => ({
-  hash,
-  id,
-  record,
-  createdBy,
-  createdAt,
-  expiresAt,
-  anonymous: anonymous === 1,
-  uses,
-  usedAt,
-});
 
 export type ChangedRow = [
   sequence: number,

@@ -2,29 +2,20 @@
  * Statements to PostgreSQL, the only way to the driver: what is bound is checked, errors are
  * translated, and several are sent together.
  */
-import { createHash } from "node:crypto";
 import pg from "pg";
 import type { PoolLoad } from "../../connections.js";
 import { damaged, takesTooLong, Undecodable, unavailable } from "../refusals.js";
+import {
+  type Row,
+  type Statement,
+  StatementError,
+  type Statements,
+  statement,
+  type Value,
+} from "../statements.js";
 import { isStorableText } from "../text.js";
 
-/**
- * Why a statement was refused or failed. `SQL`: the text; `PARAMETERS`: not an array, or a wrong
- * number; `VALUE`: a value that PostgreSQL cannot hold without loss; `ROW`: no row where there is
- * always one; `CLOSED`: the store is closed; `UNREACHED`: no connection could be made;
- * `CONNECTION`: it was lost; `SILENCE`: nothing came over it for too long; anything else is a
- * SQLSTATE of five characters.
- */
-export class StatementError extends Error {
-  constructor(
-    readonly code: string,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-    this.name = "StatementError";
-  }
-}
+export { type Row, type Statement, StatementError, statement, type Value };
 
 /**
  * SQLSTATE classes and codes of the server or the way to it, not of the statement: connection
@@ -155,47 +146,6 @@ function readerOf(type: number): (text: string) => unknown {
  * a name of its own, and every failure is a {@link StatementError}.
  */
 
-/** A value that may be bound. An array is one parameter: a list of texts or of whole numbers. */
-export type Value =
-  | null
-  | number
-  | string
-  | boolean
-  | Uint8Array
-  | readonly (string | null)[]
-  | readonly (number | null)[];
-/** One row, by the order of its columns. */
-export type Row = readonly (null | number | string | boolean | Uint8Array)[];
-
-/**
- * SQL with `$1`, `$2`, … that is prepared once for each connection. `R` is the type of its rows, as
- * declared by the caller who wrote the SQL.
- */
-export interface Statement<R extends Row = Row> {
-  readonly text: string;
-  /** Empty: the server does not keep it, as one of many that are seldom asked again. */
-  readonly name: string;
-  readonly parameters: number;
-  readonly row?: R;
-}
-
-export function statement<R extends Row = Row>(
-  text: string,
-  { kept = true }: { kept?: boolean } = {},
-): Statement<R> {
-  if (!isStorableText(text)) throw new StatementError("SQL", "SQL is well-formed text without NUL");
-  const parameters = Math.max(
-    0,
-    // oxlint-disable-next-line arkgraph/spread-into-call -- parameters of one of the service's statements
-    ...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)),
-  );
-  return {
-    text,
-    name: kept ? `arkgraph_${createHash("sha256").update(text).digest("hex").slice(0, 24)}` : "",
-    parameters,
-  };
-}
-
 const refuse = (position: number, what: string): never => {
   throw new StatementError("VALUE", `parameter ${position}: ${what}`);
 };
@@ -268,34 +218,65 @@ export function oneOf<R extends Row>(asked: Statement<R>, [row]: readonly R[]): 
   return row;
 }
 
+interface Answer<R extends Row> {
+  rows: R[];
+  changed: number;
+}
+
+/** What statements are sent to: a pool, one connection, or a transaction on its way. */
+abstract class Receiver implements Statements {
+  abstract answer<R extends Row>(asked: Statement<R>, values: readonly Value[]): Promise<Answer<R>>;
+
+  async query<R extends Row>(asked: Statement<R>, values: readonly Value[] = []): Promise<R[]> {
+    return (await this.answer(asked, values)).rows;
+  }
+
+  async one<R extends Row>(asked: Statement<R>, values: readonly Value[] = []): Promise<R> {
+    return oneOf(asked, await this.query(asked, values));
+  }
+
+  async run(asked: Statement, values: readonly Value[] = []): Promise<number> {
+    return (await this.answer(asked, values)).changed;
+  }
+
+  async lock(rows: Statement, values: readonly Value[]): Promise<void> {
+    await this.query(rows, values);
+  }
+
+  isOneOf(column: string, list: string): string {
+    return `${column} = ANY(${list}::text[])`;
+  }
+
+  arkList(arks: readonly string[]): readonly string[] {
+    return arks;
+  }
+}
+
 /**
  * One connection, held for a transaction. Statements are sent at once, in order, without waiting
  * for the one before.
  */
-export class Session {
+export class Session extends Receiver {
   #lost: Error | undefined;
   readonly #onError = (error: Error): void => void (this.#lost ??= error);
 
   readonly client: pg.PoolClient;
 
   constructor(client: pg.PoolClient) {
+    super();
     this.client = client;
 
     client.on("error", this.#onError);
   }
 
-  async query<R extends Row>(asked: Statement<R>, values: readonly Value[] = []): Promise<R[]> {
+  async answer<R extends Row>(asked: Statement<R>, values: readonly Value[]): Promise<Answer<R>> {
     const query = queryOf(asked, values);
     try {
-      return (await this.client.query(query)).rows as unknown as R[];
+      const { rows, rowCount } = await this.client.query(query);
+      return { rows: rows as unknown as R[], changed: rowCount ?? 0 };
     } catch (error) {
       throw failure(error);
     }
-  }
-
-  /** As {@link oneOf}. */
-  async one<R extends Row>(asked: Statement<R>, values: readonly Value[] = []): Promise<R> {
-    return oneOf(asked, await this.query(asked, values));
   }
 
   /**
@@ -342,11 +323,12 @@ const IDLE_IN_TRANSACTION = 10_000;
 const LATE = 5_000;
 
 /** A pool of connections. */
-export class Database {
+export class Database extends Receiver {
   readonly #pool: pg.Pool;
   #closed = false;
 
   constructor({ url, pool, timeout, connectTimeout, log }: DatabaseOptions) {
+    super();
     this.#pool = new pg.Pool({
       connectionString: url,
       max: pool,
@@ -373,18 +355,13 @@ export class Database {
    * One statement by itself. Only for statements that may run twice: when the connection turns out
    * to be lost, the statement is sent again.
    */
-  async query<R extends Row>(asked: Statement<R>, values: readonly Value[] = []): Promise<R[]> {
+  async answer<R extends Row>(asked: Statement<R>, values: readonly Value[]): Promise<Answer<R>> {
     try {
       return await this.#once(asked, values);
     } catch (error) {
       if (!isLost(error)) throw error;
       return this.#once(asked, values);
     }
-  }
-
-  /** As {@link oneOf}; sent as {@link query} sends. */
-  async one<R extends Row>(asked: Statement<R>, values: readonly Value[] = []): Promise<R> {
-    return oneOf(asked, await this.query(asked, values));
   }
 
   /**
@@ -438,11 +415,11 @@ export class Database {
     await this.#pool.end();
   }
 
-  async #once<R extends Row>(asked: Statement<R>, values: readonly Value[]): Promise<R[]> {
+  async #once<R extends Row>(asked: Statement<R>, values: readonly Value[]): Promise<Answer<R>> {
     const session = await this.session();
     let broken = false;
     try {
-      return await session.query(asked, values);
+      return await session.answer(asked, values);
     } catch (error) {
       broken = isLost(error) || (error as StatementError).code === "SILENCE";
       throw error;
@@ -464,7 +441,7 @@ export const columnsOf = (rows: readonly (readonly unknown[])[], width: number):
   Array.from({ length: width }, (_, column) => rows.map((row) => row[column]) as Value);
 
 /** Sends statements of a transaction without waiting for each answer. */
-export class Sending {
+export class Sending extends Receiver {
   #pending: { sent: Promise<unknown>; rows: number }[] = [];
   /** Rows of the statements that are on their way. */
   #rows = 0;
@@ -477,18 +454,18 @@ export class Sending {
     readonly session: Session,
     isLate: () => boolean = () => false,
   ) {
+    super();
     this.#isLate = isLate;
   }
 
-  /** @param rows about how many it writes */
-  send<R extends Row>(
-    statement: Statement<R>,
-    values: readonly Value[] = [],
+  answer<R extends Row>(
+    asked: Statement<R>,
+    values: readonly Value[],
     rows = 1,
-  ): Promise<R[]> {
+  ): Promise<Answer<R>> {
     // After the first failure PostgreSQL reports for every statement only that the transaction has
     // failed: the first failure holds the reason.
-    const sent = this.session.query(statement, values).catch((error: unknown) => {
+    const sent = this.session.answer(asked, values).catch((error: unknown) => {
       throw (this.#failure ??= { error }).error;
     });
     // The caller that waits for all statements gets the failure; until then it is not unhandled.
@@ -496,6 +473,16 @@ export class Sending {
     this.#pending.push({ sent, rows });
     this.#rows += rows;
     return sent;
+  }
+
+  /**
+   * For a caller that need not wait.
+   * @param rows about how many it writes
+   */
+  send<R extends Row>(asked: Statement<R>, values: readonly Value[] = [], rows = 1): Promise<R[]> {
+    const found = this.answer(asked, values, rows).then((answer) => answer.rows);
+    found.catch(() => {});
+    return found;
   }
 
   /** Asks for the rows that concern some of a list; nothing is asked for an empty one. */

@@ -1,16 +1,12 @@
 /** Commits: the steps of one, and one transaction for several requests. */
-import { auditOf } from "../audit.js";
 import type { Committed, CommittedRecord } from "../port.js";
 import { heldMeanwhile, unavailable } from "../refusals.js";
-import { AccessWrites } from "./access-requests.js";
-import { AccountWrites, CredentialWrites, IdentityWrites } from "./accounts.js";
-import { AuditWrites } from "./audit.js";
-import { QuadsRewrites, ScoreWrites, VectorWrites } from "./derived.js";
+import { Tables, writesOf } from "../tables/tables.js";
+import { QuadsRewrites } from "./quads-rewrites.js";
 import { LinkWrites } from "./links.js";
 import { CrateUseWrites, ObjectWrites } from "./objects.js";
 import { OwnerChecks } from "./owners.js";
 import { RecordWrites, TextWrites } from "./record-writes.js";
-import { ReviewLinkWrites } from "./review-links.js";
 import {
   checkDeadline,
   type PreparedCommit,
@@ -23,7 +19,8 @@ import {
   type WriterTask,
 } from "./requests.js";
 import { type Connection, isDamage, isOutage, sendError, textArray } from "./statement.js";
-import { SubmissionWrites } from "./submissions.js";
+import { TABLE_SQL } from "./table-sql.js";
+import { TableStatements } from "./table-statements.js";
 
 /**
  * Share of {@link Commit.within} for all that is computed; the write to the disk takes the rest,
@@ -33,12 +30,8 @@ const SHARE = 3 / 4;
 
 /** Applies commits inside a transaction that the caller holds. */
 export class Committer {
-  readonly access: AccessWrites;
-  readonly accounts: AccountWrites;
-  readonly audit: AuditWrites;
-  readonly submissions: SubmissionWrites;
+  readonly tables: Tables;
   readonly objects: ObjectWrites;
-  readonly scores: ScoreWrites;
   readonly #uses: CrateUseWrites;
   readonly #projection: Projection;
   readonly #links: LinkWrites;
@@ -54,12 +47,8 @@ export class Committer {
   #sequence: number;
 
   constructor(connection: Connection) {
-    this.access = new AccessWrites(connection);
-    this.accounts = new AccountWrites(connection);
-    this.audit = new AuditWrites(connection);
-    this.submissions = new SubmissionWrites(connection);
+    this.tables = new Tables(new TableStatements(connection), TABLE_SQL);
     this.objects = new ObjectWrites(connection);
-    this.scores = new ScoreWrites(connection);
     this.#uses = new CrateUseWrites(connection);
     this.#projection = new Projection(connection);
     this.#links = new LinkWrites(connection, this.#projection);
@@ -105,10 +94,10 @@ export class Committer {
     this.#records.rolledBack();
   }
 
-  apply(commit: PreparedCommit): Committed {
+  async apply(commit: PreparedCommit): Promise<Committed> {
     if (commit.fault !== undefined) throw commit.fault;
     const { at, by, submission, within = Infinity } = commit;
-    if (submission) this.submissions.guard(submission);
+    if (submission) await this.tables.submissions.guard(submission);
     const held = commit.unheld?.length ? this.#held.get([textArray(commit.unheld)]) : undefined;
     if (held) throw heldMeanwhile(held[0]);
     this.#owners.checkNew(commit.records);
@@ -144,19 +133,10 @@ export class Committer {
       this.#touchPrivately.put([step.sequence, key]);
     }
     for (const [kind, by] of step.live) if (by !== 0) this.#tally.put([kind, by]);
-    for (const { op, ark } of commit.records) {
-      if (op !== "delete") continue;
-      this.#uses.end(ark);
-      this.scores.forget(ark);
-      this.access.forgetRecord(ark);
-    }
+    for (const { op, ark } of commit.records) if (op === "delete") this.#uses.end(ark);
     if (commit.uses) this.#uses.replace(commit.uses);
-    if (commit.account) this.accounts.apply(commit.account);
-    this.audit.add(auditOf(commit, records));
-    if (submission) {
-      this.submissions.close(submission, at);
-      this.objects.release({ kind: "submission", id: submission.id });
-    }
+    await this.tables.follow(commit, records);
+    if (submission) this.objects.release({ kind: "submission", id: submission.id });
     // A number is used only by commits that changed records, so that none is missing from the log.
     if (step.changed.size > 0) {
       const changed = [...step.changed];
@@ -209,7 +189,9 @@ class LeaseWrites {
 }
 
 type Handlers = {
-  [Call in WriterCall]: (...args: WriterCalls[Call]["args"]) => WriterCalls[Call]["result"];
+  [Call in WriterCall]: (
+    ...args: Parameters<WriterCalls[Call]>
+  ) => Awaited<ReturnType<WriterCalls[Call]>> | ReturnType<WriterCalls[Call]>;
 };
 
 /** Does a group of requests in one transaction; a failed request does not affect the others. */
@@ -229,45 +211,19 @@ export class GroupCommit {
     connection: Connection,
     committer: Committer,
     leases = new LeaseWrites(connection),
-    vectors = new VectorWrites(connection),
-    credentials = new CredentialWrites(connection),
-    identities = new IdentityWrites(connection),
-    links = new ReviewLinkWrites(connection),
     quads = new QuadsRewrites(connection),
   ) {
     this.#connection = connection;
     this.#committer = committer;
     this.#leases = leases;
 
-    const { access, accounts, audit, submissions, objects, scores } = committer;
+    const { objects, tables } = committer;
     this.#handlers = {
+      ...writesOf(tables),
       commit: (commit) => committer.apply(commit),
-      setSetting: (name, value, options) => accounts.set(name, value, options),
-      noteSignIn: (user, at) => accounts.noteSignIn(user, at),
-      storeCredential: (credential, limit) => credentials.store(credential, limit),
-      useCredential: (hash, at) => credentials.use(hash, at),
-      linkIdentity: (identity) => identities.link(identity),
-      unlinkIdentity: (user, issuer) => identities.unlink(user, issuer),
-      removeCredential: (which) => credentials.remove(which),
-      askForAccess: (request, limit) => access.ask(request, limit),
-      decideAccess: (decision) => access.decide(decision),
-      appendAudit: (entry) => audit.add([entry]),
-      removeAudit: (before, limit) => audit.remove(before, limit),
-      storeReviewLink: (link, most) => links.store(link, most),
-      useReviewLink: (hash, at) => links.use(hash, at),
-      removeReviewLink: (record, id) => links.remove(record, id),
       lease: (name, holder, ttl) => this.#leases.take(name, holder, ttl, Date.now()),
       releaseLease: (name, holder) => this.#leases.release(name, holder),
-      storeScore: (score) => scores.keep(score),
-      storeVectors: (model, step) => vectors.keep(model, step),
-      forgetVectors: (exceptModel, limit) => vectors.forget(exceptModel, limit),
       rewriteQuads: (after, limit) => quads.rewrite(after, limit),
-      submit: (submission) => submissions.submit(submission),
-      beginAttempt: (id, at) => submissions.beginAttempt(id, at),
-      yieldAttempt: (id, attempt, counts) => submissions.yieldAttempt(id, attempt, counts),
-      setStage: (id, attempt, stage) => submissions.setStage(id, attempt, stage),
-      closeSubmission: (close, at) => submissions.close(close, at),
-      cancelSubmission: (id, at) => submissions.cancel(id, at),
       intend: (holder, sha256s, at) => objects.intend(holder, sha256s, at),
       release: (holder) => objects.release(holder),
       claimUnreferenced: (sha256s, options) => objects.claimUnreferenced(sha256s, options),
@@ -283,23 +239,25 @@ export class GroupCommit {
    * The answers may be sent: the transaction they report is on the disk, or was rolled back as a
    * whole.
    */
-  run(requests: readonly WriterTask[]): Extract<WriterMessage, { answers: unknown }> {
-    let answers: WriterAnswer[];
+  async run(
+    requests: readonly WriterTask[],
+  ): Promise<Extract<WriterMessage, { answers: unknown }>> {
+    let answers: WriterAnswer[] = [];
     try {
       if (this.#behind) this.#undo();
       this.#connection.exec("BEGIN IMMEDIATE");
-      answers = requests.map((request) => this.#one(request));
+      for (const request of requests) answers.push(await this.#one(request));
       this.#connection.exec("COMMIT");
     } catch (error) {
       // Nothing of the group is stored: no request may report success.
       const clean = this.#undone();
       // Shared data, such as the search index, are damaged where one of the requests writes: the
       // others are done without it.
-      if (clean && isDamage(error) && requests.length > 1)
-        return {
-          answers: requests.flatMap((request) => this.run([request]).answers),
-          sequence: this.sequence,
-        };
+      if (clean && isDamage(error) && requests.length > 1) {
+        const apart: WriterAnswer[][] = [];
+        for (const request of requests) apart.push((await this.run([request])).answers);
+        return { answers: apart.flat(), sequence: this.sequence };
+      }
       const sent = sendError(
         isOutage(error) || isDamage(error)
           ? error
@@ -335,12 +293,12 @@ export class GroupCommit {
    * @throws the error that ended the whole transaction; a refusal of this request alone is its
    * answer
    */
-  #one(request: WriterTask): WriterAnswer {
+  async #one(request: WriterTask): Promise<WriterAnswer> {
     const { id, call, args } = request;
     this.#connection.exec("SAVEPOINT request");
     try {
       // oxlint-disable-next-line arkgraph/spread-into-call -- arguments of one of the store's calls
-      const result = (this.#handlers[call] as (...all: unknown[]) => unknown)(...args);
+      const result = await (this.#handlers[call] as (...all: unknown[]) => unknown)(...args);
       this.#connection.exec("RELEASE request");
       return { id, result };
     } catch (error) {

@@ -1,104 +1,28 @@
 import type { MessagePort } from "node:worker_threads";
 import { eventLoop } from "../../../event-loop-budget.js";
-import type { Ark } from "../../../identifiers/ark.js";
-import type { KindName } from "../../../model/kind.js";
-import type {
-  AccessRequest,
-  AccessRequestStore,
-  Account,
-  ChangeLogPage,
-  ClosedMember,
-  Embargo,
-  Commit,
-  Committed,
-  CrateBookkeeping,
-  DanglingLink,
-  Credential,
-  CredentialPurpose,
-  CredentialStore,
-  Identity,
-  IdentityStore,
-  FileReference,
-  Found,
-  FoundLink,
-  ListedAccount,
-  Holder,
-  ListedPage,
-  ListQuery,
-  LogPosition,
-  ObjectBookkeeping,
-  ObjectReference,
-  Page,
-  RecordStore,
-  ReviewLink,
-  Revision,
-  SearchPage,
-  SearchQuery,
-  SelectionPage,
-  StoredRecord,
-  StoredScore,
-  VectorStep,
-  VectorStore,
-  Viewer,
-  AuditEntry,
-  AuditFilter,
-  AuditStore,
-  NewAuditEntry,
-} from "../port.js";
-import type {
-  AddressesQuery,
-  AddressPage,
-  AddressRange,
-  AddressRangesQuery,
-  LinkCountQuery,
-  Selection,
-  SelectionQuery,
-  Statistics,
-  StatisticsQuery,
-} from "../port/selection.js";
+import type { Commit, Committed, RecordStore, SearchPage, SelectionPage } from "../port.js";
+import type { AddressPage, AddressRange, Statistics } from "../port/selection.js";
 import { wholeKinds } from "../selection.js";
-import type {
-  Submission,
-  SubmissionClose,
-  SubmissionPage,
-  SubmissionStore,
-} from "../port/submissions.js";
+import { TableStore, type TableWrites } from "../tables/tables.js";
 import { AskedThread, Feed } from "../threads.js";
-import { checkedVectors } from "../vectors.js";
-import { AccessReads } from "./access-requests.js";
-import { AccountReads, CredentialReads, IdentityReads } from "./accounts.js";
-import { AuditReads } from "./audit.js";
 import { lockFile, openForReading } from "./connection.js";
-import { ScoreReads, VectorReads } from "./derived.js";
 import { LinkReads } from "./links.js";
-import { CrateUseReads, ObjectReads } from "./objects.js";
 import { ListReads, RecordReads } from "./reads.js";
-import { ReviewLinkReads } from "./review-links.js";
 import type { ReadAnswer, ReadQuestion, ReadThreadData } from "./read-thread.js";
 import { isQuick, SelectionReads } from "./selection-reads.js";
 import { asStoreError, type Connection } from "./statement.js";
-import { SubmissionReads } from "./submissions.js";
+import { TABLE_SQL } from "./table-sql.js";
+import { TableStatements } from "./table-statements.js";
 import { Writer } from "./writer.js";
 
 const READ_THREAD = "src/storage/records/sqlite/read-thread";
 
 /** Reads a file that {@link openSqliteRecordStore} opened; writes through its writer thread. */
-class SqliteRecordStore implements RecordStore {
+class SqliteRecordStore extends TableStore implements RecordStore {
   readonly #records;
   readonly #lists;
   readonly #selection;
   readonly #links;
-  readonly #access;
-  readonly #accounts;
-  readonly #audit;
-  readonly #credentials;
-  readonly #identities;
-  readonly #reviewLinks;
-  readonly #submissions;
-  readonly #objects;
-  readonly #uses;
-  readonly #scores;
-  readonly #vectors;
 
   readonly #connection: Connection;
   readonly #writer: Writer;
@@ -115,6 +39,7 @@ class SqliteRecordStore implements RecordStore {
     selections: AskedThread<ReadQuestion, ReadAnswer>,
     unlock: () => void,
   ) {
+    super(new TableStatements(connection), TABLE_SQL);
     this.#connection = connection;
     this.#writer = writer;
     this.#feed = feed;
@@ -126,84 +51,64 @@ class SqliteRecordStore implements RecordStore {
     this.#lists = new ListReads(connection);
     this.#selection = new SelectionReads(connection);
     this.#links = new LinkReads(connection);
-    this.#access = new AccessReads(connection);
-    this.#accounts = new AccountReads(connection);
-    this.#audit = new AuditReads(connection);
-    this.#credentials = new CredentialReads(connection);
-    this.#identities = new IdentityReads(connection);
-    this.#reviewLinks = new ReviewLinkReads(connection);
-    this.#submissions = new SubmissionReads(connection);
-    this.#objects = new ObjectReads(connection);
-    this.#uses = new CrateUseReads(connection);
-    this.#scores = new ScoreReads(connection);
-    this.#vectors = new VectorReads(connection);
   }
 
-  find = async (ark: Ark, viewer?: Viewer): Promise<Found | undefined> => {
-    const found = read(() => this.#records.find(ark, viewer));
+  protected override async ask<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw asStoreError(error);
+    }
+  }
+
+  protected override write<Call extends keyof TableWrites>(
+    call: Call,
+    ...args: Parameters<TableWrites[Call]>
+  ): ReturnType<TableWrites[Call]> {
+    return this.#writer.call(call, ...args) as ReturnType<TableWrites[Call]>;
+  }
+
+  find: RecordStore["find"] = async (...args) => {
+    const found = read(() => this.#records.find(...args));
     if (found && "record" in found) await eventLoop.turnFor(found.record.document.length);
     return found;
   };
-  findMany = async (
-    arks: readonly string[],
-    viewer?: Viewer,
-  ): Promise<(StoredRecord | undefined)[]> =>
+  findMany: RecordStore["findMany"] = (arks, viewer) =>
     inParts(arks, (part) => read(() => this.#records.findMany(part, viewer)));
-  holders = async (keys: readonly string[], viewer?: Viewer): Promise<Holder[]> =>
-    read(() => this.#records.holders(keys, viewer));
-  list = async (query: ListQuery): Promise<ListedPage> => {
+  holders: RecordStore["holders"] = async (...args) => read(() => this.#records.holders(...args));
+  list: RecordStore["list"] = async (query) => {
     await eventLoop.pause();
     return read(() => this.#lists.list(query));
   };
-  count = async (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> =>
-    read(() => this.#lists.count(query));
-  select = async (query: SelectionQuery, signal?: AbortSignal): Promise<SelectionPage> =>
+  count: RecordStore["count"] = async (query) => read(() => this.#lists.count(query));
+  select: RecordStore["select"] = async (query, signal) =>
     isQuick(query)
       ? read(() => this.#selection.select(query))
       : ((await this.#selections.ask({ select: query }, signal)) as SelectionPage);
-  countSelected = async (selection: Selection, signal?: AbortSignal): Promise<number> => {
+  countSelected: RecordStore["countSelected"] = async (selection, signal) => {
     const kinds = wholeKinds(selection);
     return kinds
       ? read(() => this.#selection.tally(kinds, selection.viewer))
       : ((await this.#selections.ask({ count: selection }, signal)) as number);
   };
-  countLinks = async (query: LinkCountQuery, signal?: AbortSignal): Promise<number[]> =>
+  countLinks: RecordStore["countLinks"] = async (query, signal) =>
     (await this.#selections.ask({ links: query }, signal)) as number[];
-  statistics = async (query: StatisticsQuery, signal?: AbortSignal): Promise<Statistics> =>
+  statistics: RecordStore["statistics"] = async (query, signal) =>
     (await this.#selections.ask({ statistics: query }, signal)) as Statistics;
-  addressRanges = async (
-    query: AddressRangesQuery,
-    signal?: AbortSignal,
-  ): Promise<AddressRange[]> =>
+  addressRanges: RecordStore["addressRanges"] = async (query, signal) =>
     (await this.#selections.ask({ addressRanges: query }, signal)) as AddressRange[];
-  addresses = async (query: AddressesQuery, signal?: AbortSignal): Promise<AddressPage> =>
+  addresses: RecordStore["addresses"] = async (query, signal) =>
     (await this.#selections.ask({ addresses: query }, signal)) as AddressPage;
-  atRevision = async (
-    ark: string,
-    revision: number,
-  ): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> =>
-    read(() => this.#records.atRevision(ark, revision));
-  history = async (ark: string, options: { before?: number; limit: number }): Promise<Revision[]> =>
-    read(() => this.#records.history(ark, options));
-  linksFrom = async (
-    arks: readonly string[],
-    options: { predicates?: readonly string[]; after?: string; limit: number },
-  ): Promise<Page<FoundLink>[]> =>
+  atRevision: RecordStore["atRevision"] = async (...args) =>
+    read(() => this.#records.atRevision(...args));
+  history: RecordStore["history"] = async (...args) => read(() => this.#records.history(...args));
+  linksFrom: RecordStore["linksFrom"] = (arks, options) =>
     inParts(arks, (part) => read(() => this.#links.linksFrom(part, options)));
-  linksTo = async (
-    keys: readonly string[],
-    options: {
-      predicates?: readonly string[];
-      kinds?: readonly KindName[];
-      viewer?: Viewer | undefined;
-      after?: string;
-      limit: number;
-    },
-  ): Promise<Page<FoundLink>[]> =>
+  linksTo: RecordStore["linksTo"] = (keys, options) =>
     inParts(keys, (part) => read(() => this.#links.linksTo(part, options)));
-  search = async (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> =>
+  search: RecordStore["search"] = async (query, signal) =>
     (await this.#searches.ask({ search: query }, signal)) as SearchPage;
-  quads = async (ark: string): Promise<string | undefined> => {
+  quads: RecordStore["quads"] = async (ark) => {
     const quads = read(() => this.#records.quads(ark));
     await eventLoop.turnFor(quads?.length ?? 0);
     return quads;
@@ -211,179 +116,26 @@ class SqliteRecordStore implements RecordStore {
 
   commit = (commit: Commit): Promise<Committed> => this.#writer.commit(commit);
   sequence = async (): Promise<number> => this.#writer.sequence;
-  changes = async (after: LogPosition, limit: number): Promise<ChangeLogPage> =>
-    read(() => this.#records.changes(after, limit));
+  changes: RecordStore["changes"] = async (...args) => read(() => this.#records.changes(...args));
   openFeed = (): MessagePort => this.#feed.open();
-  onCommit = (listener: (sequence: number) => void): void => this.#writer.onCommit(listener);
+  onCommit: RecordStore["onCommit"] = (listener) => this.#writer.onCommit(listener);
 
-  askForAccess = async (
-    ...args: Parameters<AccessRequestStore["askForAccess"]>
-  ): Promise<boolean> => this.#writer.call("askForAccess", ...args);
-  accessRequest = async (
-    ...args: Parameters<AccessRequestStore["accessRequest"]>
-  ): Promise<AccessRequest | undefined> => read(() => this.#access.one(...args));
-  accessGrants = async (
-    ...args: Parameters<AccessRequestStore["accessGrants"]>
-  ): ReturnType<AccessRequestStore["accessGrants"]> => read(() => this.#access.grants(...args));
-  accessRequests = async (
-    ...args: Parameters<AccessRequestStore["accessRequests"]>
-  ): ReturnType<AccessRequestStore["accessRequests"]> => read(() => this.#access.list(...args));
-  countAccessRequests = async (
-    ...args: Parameters<AccessRequestStore["countAccessRequests"]>
-  ): Promise<number> => read(() => this.#access.count(...args));
-  decideAccess = async (
-    ...args: Parameters<AccessRequestStore["decideAccess"]>
-  ): Promise<boolean> => this.#writer.call("decideAccess", ...args);
+  lease: RecordStore["lease"] = (...args) => this.#writer.call("lease", ...args);
+  releaseLease: RecordStore["releaseLease"] = (...args) =>
+    this.#writer.call("releaseLease", ...args);
 
-  accountByEmail = async (email: string): Promise<Account | undefined> =>
-    read(() => this.#accounts.byEmail(email));
-  accountOf = async (user: string): Promise<Account | undefined> =>
-    read(() => this.#accounts.byUser(user));
-  countAccounts = async (): Promise<number> => read(() => this.#accounts.count());
-  accounts = async (
-    options: Parameters<RecordStore["accounts"]>[0],
-  ): ReturnType<RecordStore["accounts"]> => read(() => this.#accounts.list(options));
-  listedAccount = async (user: string): Promise<ListedAccount | undefined> =>
-    read(() => this.#accounts.listed(user));
-  noteSignIn = async (user: string, at: number): Promise<void> =>
-    this.#writer.call("noteSignIn", user, at);
-  credential = async (hash: string): ReturnType<CredentialStore["credential"]> =>
-    read(() => this.#credentials.byHash(hash));
-  credentialsOf = async (user: string, purpose: CredentialPurpose): Promise<Credential[]> =>
-    read(() => this.#credentials.of(user, purpose));
-  identity = async (issuer: string, subject: string): ReturnType<IdentityStore["identity"]> =>
-    read(() => this.#identities.one(issuer, subject));
-  identitiesOf = async (user: string): Promise<Identity[]> => read(() => this.#identities.of(user));
-  linkIdentity = async (identity: Identity): Promise<boolean> =>
-    this.#writer.call("linkIdentity", identity);
-  unlinkIdentity = async (user: string, issuer: string): Promise<void> =>
-    this.#writer.call("unlinkIdentity", user, issuer);
-  storeCredential = async (
-    ...args: Parameters<CredentialStore["storeCredential"]>
-  ): Promise<boolean> => this.#writer.call("storeCredential", ...args);
-  useCredential = async (hash: string, at: number): Promise<void> =>
-    this.#writer.call("useCredential", hash, at);
-  removeCredential = async (
-    ...args: Parameters<CredentialStore["removeCredential"]>
-  ): Promise<boolean> => this.#writer.call("removeCredential", ...args);
-  reviewLink = async (hash: string): Promise<ReviewLink | undefined> =>
-    read(() => this.#reviewLinks.one(hash));
-  reviewLinksOf = async (record: string): Promise<ReviewLink[]> =>
-    read(() => this.#reviewLinks.of(record));
-  storeReviewLink = async (link: ReviewLink, most: number): Promise<boolean> =>
-    this.#writer.call("storeReviewLink", link, most);
-  useReviewLink = async (hash: string, at: number): Promise<void> =>
-    this.#writer.call("useReviewLink", hash, at);
-  removeReviewLink = async (record: string, id: string): Promise<boolean> =>
-    this.#writer.call("removeReviewLink", record, id);
-  setting = async (name: string): Promise<string | undefined> =>
-    read(() => this.#accounts.setting(name));
-  setSetting = async (
-    name: string,
-    value: string | null,
-    options?: { ifAbsent?: boolean },
-  ): Promise<string | undefined> => this.#writer.call("setSetting", name, value, options);
+  intend: RecordStore["intend"] = (...args) => this.#writer.call("intend", ...args);
+  release: RecordStore["release"] = (holder) => this.#writer.call("release", holder);
+  claimUnreferenced: RecordStore["claimUnreferenced"] = (...args) =>
+    this.#writer.call("claimUnreferenced", ...args);
+  removed: RecordStore["removed"] = (sha256s) => this.#writer.call("removed", sha256s);
 
-  appendAudit = async (entry: NewAuditEntry): Promise<void> =>
-    this.#writer.call("appendAudit", entry);
-  auditEntries = async (
-    ...args: Parameters<AuditStore["auditEntries"]>
-  ): Promise<Page<AuditEntry>> => read(() => this.#audit.list(...args));
-  countAudit = async (filter: AuditFilter): Promise<number> =>
-    read(() => this.#audit.count(filter));
-  removeAudit = async (before: number, limit: number): Promise<number> =>
-    this.#writer.call("removeAudit", before, limit);
-
-  lease = async (
-    name: string,
-    holder: string,
-    ttl: number,
-  ): Promise<{ fence: number } | undefined> => this.#writer.call("lease", name, holder, ttl);
-  releaseLease = async (name: string, holder: string): Promise<void> =>
-    this.#writer.call("releaseLease", name, holder);
-
-  submit = async (
-    submission: Parameters<SubmissionStore["submit"]>[0],
-  ): Promise<{ submission: Submission; existing: boolean }> =>
-    this.#writer.call("submit", submission);
-  submission = async (id: string): Promise<Submission | undefined> =>
-    read(() => this.#submissions.byId(id));
-  submissionsOf = async (
-    user: string | null,
-    options: { after?: string; limit: number },
-  ): Promise<SubmissionPage> => read(() => this.#submissions.list(user, options));
-  countSubmissions = async (user: string | null): Promise<number> =>
-    read(() => this.#submissions.count(user));
-  unfinished = async (): Promise<Submission[]> => read(() => this.#submissions.unfinished());
-  beginAttempt = async (id: string, at: number): Promise<Submission | undefined> =>
-    this.#writer.call("beginAttempt", id, at);
-  yieldAttempt = async (id: string, attempt: number, counts = false): Promise<boolean> =>
-    this.#writer.call("yieldAttempt", id, attempt, counts);
-  setStage = async (id: string, attempt: number, stage: string): Promise<boolean> =>
-    this.#writer.call("setStage", id, attempt, stage);
-  closeSubmission = async (close: SubmissionClose, at: number): Promise<boolean> =>
-    this.#writer.call("closeSubmission", close, at);
-  cancelSubmission = async (id: string, at: number): Promise<Submission | undefined> =>
-    this.#writer.call("cancelSubmission", id, at);
-
-  intend = async (
-    ...args: Parameters<ObjectBookkeeping["intend"]>
-  ): Promise<{ removing: string[] }> => this.#writer.call("intend", ...args);
-  release = async (...args: Parameters<ObjectBookkeeping["release"]>): Promise<void> =>
-    this.#writer.call("release", ...args);
-  objectsOf = async (
-    ark: string,
-    options?: Parameters<ObjectBookkeeping["objectsOf"]>[1],
-  ): Promise<ObjectReference[]> => read(() => this.#objects.of(ark, options));
-  filesOf = async (
-    ...args: Parameters<ObjectBookkeeping["filesOf"]>
-  ): Promise<Page<FileReference>> => read(() => this.#objects.files(...args));
-  contentWasDeleted = async (ark: string, role?: ObjectReference["role"]): Promise<boolean> =>
-    read(() => this.#objects.contentWasDeleted(ark, role));
-  claimUnreferenced = async (
-    ...args: Parameters<ObjectBookkeeping["claimUnreferenced"]>
-  ): Promise<string[]> => this.#writer.call("claimUnreferenced", ...args);
-  removed = async (sha256s: readonly string[]): Promise<void> =>
-    this.#writer.call("removed", sha256s);
-  referenced = async (options: {
-    after?: string;
-    limit: number;
-  }): Promise<{ items: string[]; next?: string }> => read(() => this.#objects.referenced(options));
-
-  usesOf = async (crate: string, viewer?: Viewer): Promise<string[]> =>
-    read(() => this.#uses.of(crate, viewer));
-  usedElsewhere = async (
-    ...args: Parameters<CrateBookkeeping["usedElsewhere"]>
-  ): Promise<string[]> => read(() => this.#uses.elsewhere(...args));
-  embargoes = async (...args: Parameters<CrateBookkeeping["embargoes"]>): Promise<Page<Embargo>> =>
-    read(() => this.#uses.embargoes(...args));
-  closedMembers = async (
-    ...args: Parameters<CrateBookkeeping["closedMembers"]>
-  ): Promise<Page<ClosedMember>> => read(() => this.#uses.closedMembers(...args));
-  danglingLinks = async (
-    ...args: Parameters<CrateBookkeeping["danglingLinks"]>
-  ): Promise<Page<DanglingLink>> => read(() => this.#uses.danglingLinks(...args));
-  stateOfCrate = async (crate: string): Promise<string> => read(() => this.#uses.state(crate));
-
-  storedScore = async (crate: string): Promise<StoredScore | undefined> =>
-    read(() => this.#scores.of(crate));
-  storeScore = async (score: StoredScore): Promise<void> => this.#writer.call("storeScore", score);
-
-  vectorsReach = async (model: string): Promise<string> => read(() => this.#vectors.reach(model));
-  changedTexts = async (
-    ...args: Parameters<VectorStore["changedTexts"]>
-  ): ReturnType<VectorStore["changedTexts"]> => read(() => this.#vectors.changed(...args));
-  storeVectors = async (model: string, { after, to, vectors }: VectorStep): Promise<boolean> =>
-    this.#writer.call("storeVectors", model, { after, to, vectors: checkedVectors(vectors) });
-  forgetVectors = async (exceptModel: string, limit: number): Promise<number> =>
-    this.#writer.call("forgetVectors", exceptModel, limit);
-
-  rewriteQuads = (after: number, limit: number): Promise<number | undefined> =>
-    this.#writer.call("rewriteQuads", after, limit);
+  rewriteQuads: RecordStore["rewriteQuads"] = (...args) =>
+    this.#writer.call("rewriteQuads", ...args);
 
   health = async (): Promise<void> => {
     this.#writer.health();
-    read(() => this.#accounts.count());
+    await this.countAccounts();
   };
 
   close = async (): Promise<void> => {

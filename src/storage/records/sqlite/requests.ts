@@ -7,24 +7,15 @@ import type { KindName, Link } from "../../../model/kind.js";
 import { respell } from "../../../rdf/terms.js";
 import { packQuads, unpackLinks, unpackQuads } from "../codecs.js";
 import type {
-  AccessRequestStore,
-  AuditStore,
   Commit,
   Committed,
-  CredentialStore,
-  IdentityStore,
-  LeaseStore,
-  ObjectBookkeeping,
   RecordState,
   RecordStore,
   RecordWrite,
-  ReviewLinkStore,
-  ScoreStore,
   SearchText,
-  VectorStore,
 } from "../port.js";
 import { type SentError, takesTooLong } from "../refusals.js";
-import type { Submission, SubmissionStore } from "../port/submissions.js";
+import type { TableWrites } from "../tables/tables.js";
 import { fold, indexable, keywordsOf, searchedTextOf } from "../text.js";
 import type { Connection } from "./statement.js";
 
@@ -221,54 +212,18 @@ export class Projection {
   }
 }
 
-/**
- * All operations of the writer, by name: arguments and result, as they cross the thread boundary.
- */
-export interface WriterCalls {
-  commit: { args: [PreparedCommit]; result: Committed };
-  setSetting: { args: Parameters<RecordStore["setSetting"]>; result: string | undefined };
-  noteSignIn: { args: Parameters<RecordStore["noteSignIn"]>; result: void };
-  storeCredential: { args: Parameters<CredentialStore["storeCredential"]>; result: boolean };
-  useCredential: { args: Parameters<CredentialStore["useCredential"]>; result: void };
-  linkIdentity: { args: Parameters<IdentityStore["linkIdentity"]>; result: boolean };
-  unlinkIdentity: { args: Parameters<IdentityStore["unlinkIdentity"]>; result: void };
-  removeCredential: { args: Parameters<CredentialStore["removeCredential"]>; result: boolean };
-  askForAccess: { args: Parameters<AccessRequestStore["askForAccess"]>; result: boolean };
-  decideAccess: { args: Parameters<AccessRequestStore["decideAccess"]>; result: boolean };
-  appendAudit: { args: Parameters<AuditStore["appendAudit"]>; result: void };
-  removeAudit: { args: Parameters<AuditStore["removeAudit"]>; result: number };
-  storeReviewLink: { args: Parameters<ReviewLinkStore["storeReviewLink"]>; result: boolean };
-  useReviewLink: { args: Parameters<ReviewLinkStore["useReviewLink"]>; result: void };
-  removeReviewLink: { args: Parameters<ReviewLinkStore["removeReviewLink"]>; result: boolean };
-  lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
-  releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
-  storeScore: { args: Parameters<ScoreStore["storeScore"]>; result: void };
-  storeVectors: {
-    args: Parameters<VectorStore["storeVectors"]>;
-    result: boolean;
-  };
-  forgetVectors: { args: Parameters<VectorStore["forgetVectors"]>; result: number };
-  rewriteQuads: { args: [after: number, limit: number]; result: number | undefined };
-  submit: {
-    args: Parameters<SubmissionStore["submit"]>;
-    result: { submission: Submission; existing: boolean };
-  };
-  beginAttempt: {
-    args: Parameters<SubmissionStore["beginAttempt"]>;
-    result: Submission | undefined;
-  };
-  yieldAttempt: { args: Parameters<SubmissionStore["yieldAttempt"]>; result: boolean };
-  setStage: { args: Parameters<SubmissionStore["setStage"]>; result: boolean };
-  closeSubmission: { args: Parameters<SubmissionStore["closeSubmission"]>; result: boolean };
-  cancelSubmission: {
-    args: Parameters<SubmissionStore["cancelSubmission"]>;
-    result: Submission | undefined;
-  };
-  intend: { args: Parameters<ObjectBookkeeping["intend"]>; result: { removing: string[] } };
-  release: { args: Parameters<ObjectBookkeeping["release"]>; result: void };
-  claimUnreferenced: { args: Parameters<ObjectBookkeeping["claimUnreferenced"]>; result: string[] };
-  removed: { args: Parameters<ObjectBookkeeping["removed"]>; result: void };
-}
+/** All operations of the writer, by name. Arguments and results cross the thread boundary. */
+export type WriterCalls = TableWrites &
+  Pick<
+    RecordStore,
+    | "lease"
+    | "releaseLease"
+    | "rewriteQuads"
+    | "intend"
+    | "release"
+    | "claimUnreferenced"
+    | "removed"
+  > & { commit(commit: PreparedCommit): Promise<Committed> };
 export type WriterCall = keyof WriterCalls;
 
 /**

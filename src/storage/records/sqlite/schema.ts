@@ -605,6 +605,19 @@ export function fillPublications(connection: Connection): void {
     }
 }
 
+/**
+ * Columns have the names that they have in PostgreSQL, which reserves `user`, so that both databases
+ * read the same SQL; so has the condition of an index.
+ */
+function namesOfBoth(connection: Connection): void {
+  const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = 'user'");
+  for (const table of ["account", "credential", "identity", "submission"])
+    if (has.get([table]) !== undefined)
+      connection.exec(`ALTER TABLE ${table} RENAME COLUMN user TO person`);
+  connection.exec(`DROP INDEX IF EXISTS account_email;
+    CREATE UNIQUE INDEX account_email ON account (email) WHERE NOT deleted`);
+}
+
 /** SQLite has no ADD COLUMN IF NOT EXISTS. */
 function addColumn(connection: Connection, table: string, column: string, type: string): void {
   const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
@@ -638,6 +651,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   REVIEW_LINKS,
   PRIVATE_APART,
   publicationDates,
+  namesOfBoth,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -5,29 +5,15 @@
 import Database from "libsql";
 import { arkKey } from "../../../identifiers/ark.js";
 import { asSent, damaged, type SentError, Undecodable, unavailable } from "../refusals.js";
+import { StatementError } from "../statements.js";
 import { isStorableText } from "../text.js";
+
+export { StatementError };
 
 /**
  * One row, by the order of its columns: libsql adds a member of its own to rows that are objects.
  */
 export type Row = readonly (null | number | string | Uint8Array)[];
-
-/**
- * Why a statement was refused or failed. `SQL`: the text; `PARAMETERS`: not an array, or a wrong
- * number; `VALUE`: a value SQLite cannot hold without loss; `ROW`: no row
- * where there is always one; `CLOSED`: the connection is closed;
- * anything else is SQLite's own name of the failure, such as `SQLITE_BUSY`.
- */
-export class StatementError extends Error {
-  constructor(
-    readonly code: string,
-    message: string,
-    options?: ErrorOptions,
-  ) {
-    super(message, options);
-    this.name = "StatementError";
-  }
-}
 
 /**
  * Failures of the file or the machine, not of the statement: the store is unavailable for a while.
@@ -64,11 +50,6 @@ export function asStoreError(error: unknown): unknown {
 
 /** An error in the form that is sent to another thread. */
 export const sendError = (error: unknown): SentError => asSent(error, asStoreError);
-
-/** True when a UNIQUE or PRIMARY KEY rule refused a row. */
-export const isUniqueViolation = (error: unknown): boolean =>
-  error instanceof StatementError &&
-  /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|ROWID)/.test(error.code);
 
 /**
  * libsql ends the process when it reads TEXT that is not UTF-8, and a damaged page mostly holds

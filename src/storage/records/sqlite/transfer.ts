@@ -299,8 +299,12 @@ const MAX_OF_SQLITE = 100;
 /** Rows behind a lost page that are read one by one until one can be read. */
 const MAX_PROBES = 100_000;
 
-/** Where a table's rows are not all of the table of that name. */
+/** Columns with another name here than in the export. */
 const COLUMN: Partial<Record<TransferTable, Record<string, string>>> = {
+  account: { user: "person" },
+  credential: { user: "person" },
+  identity: { user: "person" },
+  submission: { user: "person" },
   text: { record: "id" },
   private_text: { record: "id" },
 };

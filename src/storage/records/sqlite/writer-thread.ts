@@ -73,12 +73,16 @@ function serve(): void {
     received.delete(task.id);
     return { ...task, args: [{ ...commit, ...parts } satisfies PreparedCommit] };
   };
-  port.on("message", (first: WriterRequest) => {
+  /** Those that were handed over before they were asked for. */
+  const handed: WriterRequest[] = [];
+  const next = (): WriterRequest | undefined =>
+    handed.shift() ?? receiveMessageOnPort(port)?.message;
+  const serveGroup = async (): Promise<void> => {
     const waiting: WriterTask[] = [];
-    let next: { message: WriterRequest } | undefined = { message: first };
     let ending = false;
-    while (next && !ending) {
-      const { message }: { message: WriterRequest } = next;
+    while (!ending && waiting.length < LARGEST_GROUP) {
+      const message = next();
+      if (!message) break;
       if ("close" in message) ending = true;
       else if ("task" in message) waiting.push(prepared(message.task));
       else {
@@ -86,13 +90,18 @@ function serve(): void {
         // Tasks that came before the part do not wait for the next part.
         break;
       }
-      next = ending || waiting.length >= LARGEST_GROUP ? undefined : receiveMessageOnPort(port);
     }
-    if (waiting.length > 0) post(group.run(waiting));
+    if (waiting.length > 0) post(await group.run(waiting));
     if (!ending) return;
     close();
     post({ closed: true });
     port.close();
+  };
+  // One group after the other, whatever arrives meanwhile.
+  let line = Promise.resolve();
+  port.on("message", (message: WriterRequest) => {
+    handed.push(message);
+    line = line.then(serveGroup);
   });
   post({ ready: true, sequence: group.sequence });
 }

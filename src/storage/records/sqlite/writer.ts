@@ -79,8 +79,8 @@ export class Writer {
   /** Resolves once the disk has it. @throws the writer's refusal; `STORE_UNAVAILABLE` */
   async call<Call extends Exclude<WriterCall, "commit">>(
     call: Call,
-    ...args: WriterCalls[Call]["args"]
-  ): Promise<WriterCalls[Call]["result"]> {
+    ...args: Parameters<WriterCalls[Call]>
+  ): Promise<Awaited<ReturnType<WriterCalls[Call]>>> {
     return this.#post(this.#next++, call, args);
   }
 
@@ -100,7 +100,7 @@ export class Writer {
     id: number,
     call: Call,
     args: unknown[],
-  ): Promise<WriterCalls[Call]["result"]> {
+  ): Promise<Awaited<ReturnType<WriterCalls[Call]>>> {
     return new Promise((resolve, reject) => {
       this.#send({ task: { id, call, args } });
       this.#waiting.set(id, { resolve, reject });

@@ -28,8 +28,8 @@ describe("a group of requests in one transaction", () => {
   const checkIndex = () =>
     connection.exec("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)");
 
-  test("is refused whole when SQLite ended the transaction, and the next one succeeds", () => {
-    expect(group.run([task(1, "ark:99999/a")])).toMatchObject({
+  test("is refused whole when SQLite ended the transaction, and the next one succeeds", async () => {
+    expect(await group.run([task(1, "ark:99999/a")])).toMatchObject({
       sequence: 1,
       answers: [{ id: 1, result: { sequence: 1 } }],
     });
@@ -38,7 +38,7 @@ describe("a group of requests in one transaction", () => {
       "CREATE TEMP TRIGGER full BEFORE INSERT ON main.record WHEN new.ark = " +
         "'ark:99999/full' BEGIN SELECT RAISE(ROLLBACK, 'disk is full'); END",
     );
-    const { answers, sequence } = group.run([
+    const { answers, sequence } = await group.run([
       task(2, "ark:99999/b"),
       task(3, "ark:99999/full"),
       task(4, "ark:99999/c"),
@@ -55,14 +55,14 @@ describe("a group of requests in one transaction", () => {
     ]);
     expect(sequence).toBe(1);
     expect(stored()).toEqual(["ark:99999/a"]);
-    expect(group.run([task(5, "ark:99999/b")])).toMatchObject({
+    expect(await group.run([task(5, "ark:99999/b")])).toMatchObject({
       sequence: 2,
       answers: [{ id: 5, result: { sequence: 2 } }],
     });
   });
 
-  test("commits the successful ones when one among them is refused", () => {
-    const message = group.run([
+  test("commits the successful ones when one among them is refused", async () => {
+    const message = await group.run([
       task(1, "ark:99999/a"),
       task(2, "ark:99999/a"),
       task(3, "ark:99999/b"),
@@ -83,7 +83,7 @@ describe("a group of requests in one transaction", () => {
     connection.exec("INSERT INTO search (search) VALUES ('integrity-check')");
   });
 
-  test("numbers commits without a gap however many of them are refused", () => {
+  test("numbers commits without a gap however many of them are refused", async () => {
     const expected: string[] = [];
     for (let round = 0; round < 140; round++) {
       const arks = ["a", "b", "c"].map(
@@ -93,7 +93,7 @@ describe("a group of requests in one transaction", () => {
       const refused = round === 3 || round === 90;
       const before = expected.length;
       expected.push(...arks);
-      const { answers, sequence } = group.run([
+      const { answers, sequence } = await group.run([
         task(1, arks[0]!),
         ...(refused ? [task(4, arks[0]!)] : []),
         task(2, arks[1]!),
@@ -118,7 +118,7 @@ describe("a group of requests in one transaction", () => {
   test(
     "leaves nothing of a refused request in tallies, back-links and search, and the " +
       "newest of the others",
-    () => {
+    async () => {
       const linking = (ark: string) =>
         create(ark, { name: `says ${ark.slice(-1)}`, links: [linkTo("ark:99999/hub")] });
       const commit = (id: number, ...records: ReturnType<typeof create>[]): WriterTask => ({
@@ -126,7 +126,7 @@ describe("a group of requests in one transaction", () => {
         call: "commit",
         args: [prepareCommit(commitOf(records))],
       });
-      group.run([
+      await group.run([
         commit(1, create("ark:99999/hub", { name: "Hub" })),
         commit(2, linking("ark:99999/a")),
         commit(3, linking("ark:99999/x"), create("ark:99999/a")),
@@ -150,8 +150,8 @@ describe("a group of requests in one transaction", () => {
     },
   );
 
-  test("finds the text of live records in the search index, by stem", () => {
-    group.run([
+  test("finds the text of live records in the search index, by stem", async () => {
+    await group.run([
       {
         id: 1,
         call: "commit",
@@ -173,7 +173,7 @@ describe("a group of requests in one transaction", () => {
         .all([words])
         .flat();
     expect(search("measuring temperature")).toEqual(["ark:99999/a"]);
-    group.run([
+    await group.run([
       {
         id: 2,
         call: "commit",
@@ -187,7 +187,7 @@ describe("a group of requests in one transaction", () => {
   test(
     "adds earlier records, those of the same group and of a large commit to one index, " +
       "each in its last state",
-    () => {
+    async () => {
       const name = (index: number) => `ark:99999/m${String(index).padStart(2, "0")}`;
       // Not in the order of their identifiers; every other one is linked to, and one links to an
       // older record.
@@ -208,7 +208,7 @@ describe("a group of requests in one transaction", () => {
         ifRevision: 1,
         changed: ["/name"],
       };
-      const { answers } = group.run([
+      const { answers } = await group.run([
         task(1, "ark:99999/old"),
         {
           id: 2,

@@ -18,6 +18,9 @@ import {
 } from "../../../conformance/records/fixtures.js";
 import { arkFrom } from "../../../support/arks.js";
 
+/** Columns that had another name in earlier schemas. */
+const FORMER: Readonly<Record<string, string>> = { user: "person" };
+
 /** Puts a file of the newest schema into one as programs of schema 5 made it. */
 function inSchema5(file: string): void {
   const older = `${file}.older`;
@@ -32,12 +35,12 @@ function inSchema5(file: string): void {
     const columns = connection
       .prepare<[string]>("SELECT name FROM pragma_table_info(?, 'main')")
       .all([table])
-      .map(([name]) => name)
-      .join(", ");
+      .map(([name]) => name);
+    const now = columns.map((name) => FORMER[name] ?? name);
     // Tables of later schemas are not there.
-    if (columns !== "")
+    if (columns.length > 0)
       connection.exec(
-        `INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM newer.${table}`,
+        `INSERT INTO main.${table} (${columns.join()}) SELECT ${now.join()} FROM newer.${table}`,
       );
   }
   connection.exec(

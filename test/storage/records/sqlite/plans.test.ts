@@ -7,14 +7,15 @@ import {
   openForReading,
   openForWriting,
 } from "../../../../src/storage/records/sqlite/connection.js";
-import { VectorReads, VectorWrites } from "../../../../src/storage/records/sqlite/derived.js";
 import { openSqliteRecordStore } from "../../../../src/storage/records/sqlite/index.js";
 import { LinkReads } from "../../../../src/storage/records/sqlite/links.js";
-import { CrateUseReads, ObjectReads } from "../../../../src/storage/records/sqlite/objects.js";
 import { FeedReads, RecordReads } from "../../../../src/storage/records/sqlite/reads.js";
 import { migrate } from "../../../../src/storage/records/sqlite/schema.js";
 import { SelectionReads } from "../../../../src/storage/records/sqlite/selection-reads.js";
 import { Connection } from "../../../../src/storage/records/sqlite/statement.js";
+import { TABLE_SQL } from "../../../../src/storage/records/sqlite/table-sql.js";
+import { TableStatements } from "../../../../src/storage/records/sqlite/table-statements.js";
+import { Tables } from "../../../../src/storage/records/tables/tables.js";
 import type { RecordFilter } from "../../../../src/storage/records/port/selection.js";
 import { create, linkTo, remove, replace, write } from "../../../conformance/records/fixtures.js";
 
@@ -25,23 +26,63 @@ import { create, linkTo, remove, replace, write } from "../../../conformance/rec
 const LARGE =
   /^SCAN (?:record|r|state|s|text|t|link|l|page|keyword|k|change_log|object_ref|o|vector|v)\b/;
 
-test("no prepared statement scans a whole table of records", () => {
+/** Has the statements of tables that both databases share prepared, which are at their first use. */
+async function useTables(connection: Connection): Promise<void> {
+  const statements = new TableStatements(connection);
+  const { access, accounts, objects, reviewLinks, scores, submissions, uses, vectors } = new Tables(
+    statements,
+    TABLE_SQL,
+  );
+  const user = "ark:99999/user";
+  const score = { crate: user, state: "", whole: true, body: new Uint8Array() };
+  const link = { hash: "", id: "", record: user, createdBy: user, createdAt: 0, expiresAt: 1 };
+  const job = { type: "crate", user, sha256: "a", input: {}, at: 0 } as const;
+  await accounts.accounts({ limit: 1 });
+  await accounts.listedAccount(user);
+  await access.accessRequests({ actingFor: { user }, now: 0, limit: 1 });
+  await access.accessGrants(user, [user]);
+  await access.forget([user]);
+  await reviewLinks.storeReviewLink({ ...link, anonymous: false, uses: 0, usedAt: null }, 1);
+  await reviewLinks.reviewLink("");
+  await reviewLinks.reviewLinksOf(user);
+  await scores.storeScore(score);
+  await scores.forget([user]);
+  await submissions.submit({ id: "1", ...job });
+  await submissions.submissionsOf(user, { limit: 1 });
+  for (const vector of [null, Float32Array.of(1)]) {
+    const vectorOfUser = { ark: user, digest: new Uint8Array(1), vector };
+    await vectors.storeVectors(String(vector), { after: "", to: "1/1", vectors: [vectorOfUser] });
+  }
+  await vectors.forgetVectors("m", 1);
+  await vectors.vectorsReach("m");
+  await vectors.changedTexts("m", "", 1);
+  await objects.objectsOf(user);
+  await objects.objectsOf(user, { revision: 1 });
+  await objects.filesOf(user, { limit: 1 });
+  await objects.contentWasDeleted(user);
+  await objects.referenced({ limit: 1 });
+  await uses.usesOf(user);
+  await uses.usedElsewhere([user], user);
+  await uses.closedMembers(user, { limit: 1 });
+  await uses.embargoes({ limit: 1 });
+  await uses.danglingLinks(user, { limit: 1 });
+  await uses.stateOfCrate(user);
+  // Asked for members that there are only.
+  await statements.query(TABLE_SQL.uses.closed, [[1]]);
+  await statements.query(TABLE_SQL.uses.links, [[1], 0, 0, 1, null]);
+}
+
+test("no prepared statement scans a whole table of records", async () => {
   const folder = mkdtempSync(join(tmpdir(), "arkgraph-plans-"));
   const connection = openForWriting(join(folder, "records.db"));
   try {
     migrate(connection, "records.db");
     const prepare = vi.spyOn(Connection.prototype, "prepare");
-    const prepared = [
-      Committer,
-      VectorWrites,
-      CrateUseReads,
-      FeedReads,
-      LinkReads,
-      ObjectReads,
-      RecordReads,
-      VectorReads,
-    ].map((Kind) => new Kind(connection));
-    expect(prepared).toHaveLength(8);
+    const prepared = [Committer, FeedReads, LinkReads, RecordReads].map(
+      (Kind) => new Kind(connection),
+    );
+    expect(prepared).toHaveLength(4);
+    await useTables(connection);
     const statements = prepare.mock.calls.map(([sql]) => sql);
     prepare.mockRestore();
     expect(statements.length).toBeGreaterThan(80);

@@ -1,18 +1,14 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { ServiceError } from "../../../../errors.js";
 import { arkKey } from "../../../../identifiers/ark.js";
-import { auditOf } from "../../audit.js";
 import type { Commit, Committed, CommittedRecord, RecordWrite } from "../../port.js";
-import { checkFence, FenceLost, takesTooLong } from "../../refusals.js";
-import type { Submission } from "../../port/submissions.js";
-import { addAudit } from "../audit.js";
-import { forgetScores } from "../derived.js";
+import { FenceLost, takesTooLong } from "../../refusals.js";
+import { Tables } from "../../tables/tables.js";
 import { type Sending, statement } from "../statement.js";
-import { forgetRequestsFor } from "../access-requests.js";
-import { changeAccount } from "./accounts.js";
+import { TABLE_SQL } from "../table-sql.js";
+import { releaseIntents } from "./intents.js";
 import { LinkWrites } from "./links.js";
 import { dropArchives, endUses, ObjectWrites, replaceUses } from "./objects.js";
-import { endSubmission } from "./operations.js";
 import { checkDeletedOwners, type Held, loadRecords, RecordWrites, type Step } from "./records.js";
 import type { Preparation, PreparedStates } from "./states.js";
 
@@ -23,9 +19,6 @@ export interface Counters {
   object: number;
 }
 
-const SUBMISSION = statement<[status: string, attempt: number, cancelled: boolean]>(
-  "SELECT status, attempt, cancelled FROM submission WHERE id = $1",
-);
 // A record whose graph changes for another reason too has one entry.
 const LOG = statement(
   `INSERT INTO change_log (sequence, record) SELECT * FROM unnest($1::bigint[], $2::bigint[])
@@ -107,11 +100,12 @@ export async function applyCommits(
   locked: Promise<Counters>,
   isLate: () => boolean,
 ): Promise<Committed[]> {
+  const tables = new Tables(sending, TABLE_SQL);
   // All is asked at once: the answers come with that of the lock.
   const [counters, loaded] = await Promise.all([
     locked,
     loadRecords(sending, commits),
-    ...commits.map((commit) => checkSubmission(sending, commit)),
+    ...commits.map(({ submission }) => submission && tables.submissions.guard(submission)),
   ]);
   const newestObject = counters.object;
   const records = new RecordWrites(loaded, prepared);
@@ -167,24 +161,14 @@ export async function applyCommits(
   await sending.rows(LOG, log);
   void sending.send(SAVE, [counters.sequence, counters.record, counters.object]);
   for (const commit of commits) await writeRest(sending, commit, newestObject);
-  await addAudit(
-    sending,
-    commits.flatMap((commit, index) => auditOf(commit, results[index]!.records)),
-  );
+  await Promise.all(commits.map((commit, index) => tables.follow(commit, results[index]!.records)));
   await sending.rows(LOG, await links.project(sending, records.arrived));
   return results;
 }
 
-async function checkSubmission(sending: Sending, { submission }: Commit): Promise<void> {
-  if (!submission) return;
-  const [row] = await sending.send(SUBMISSION, [submission.id]);
-  const now = row && { status: row[0], attempt: row[1], cancelled: row[2] };
-  checkFence(now as Pick<Submission, "status" | "attempt" | "cancelled"> | undefined, submission);
-}
-
-/** What a commit has beside records; there is nothing to do for one of several. */
+/** Objects and uses beside records; there is nothing to do for one of several. */
 async function writeRest(sending: Sending, commit: Commit, newestObject: number): Promise<void> {
-  const { records, uses, account, submission, at } = commit;
+  const { records, uses, submission } = commit;
   const dropping = records.filter((write) => "dropObjects" in write && write.dropObjects);
   dropArchives(
     sending,
@@ -194,11 +178,8 @@ async function writeRest(sending: Sending, commit: Commit, newestObject: number)
   const deleted = records.flatMap(({ op, ark }) => (op === "delete" ? [ark] : []));
   await checkDeletedOwners(sending, deleted);
   await endUses(sending, deleted);
-  await forgetScores(sending, deleted);
-  forgetRequestsFor(sending, deleted);
   if (uses) await replaceUses(sending, uses);
-  if (account) await changeAccount(sending, account);
-  if (submission) endSubmission(sending, submission, at);
+  if (submission) releaseIntents(sending, submission.id);
 }
 
 /**

@@ -18,7 +18,7 @@ import {
 } from "../statement.js";
 import { checkIdentifiers } from "./checks.js";
 import { applyCommits, Batch, type Counters, isRefusal, Refused } from "./commit.js";
-import { type Operation, Operations } from "./operations.js";
+import { Intents } from "./intents.js";
 import { Preparation, type PreparedStates, writeStates } from "./states.js";
 
 /**
@@ -57,8 +57,9 @@ interface Waiting {
   reject(error: unknown): void;
 }
 type Task =
-  | { commit: Commit; preparing: Promise<PreparedStates> }
-  | { call(operations: Operations): Promise<unknown> };
+  { commit: Commit; preparing: Promise<PreparedStates> } | { work: OperationWork<unknown> };
+/** A few statements under the lock of the commits, which are no commit of records. */
+type OperationWork<T> = (session: Session, intents: Intents) => Promise<T>;
 
 export interface WriterOptions {
   database: Database;
@@ -107,13 +108,9 @@ export class Writer {
     return (await this.#push(isLarge ? this.#large : this.#small, task)) as Committed;
   }
 
-  call<Call extends Operation>(
-    call: Call,
-    ...args: Parameters<Operations[Call]>
-  ): ReturnType<Operations[Call]> {
-    return this.#push(this.#small, {
-      call: (operations) => (operations[call] as (...all: unknown[]) => Promise<unknown>)(...args),
-    }) as ReturnType<Operations[Call]>;
+  /** In a transaction of its own, which may be tried again as long as nothing is stored. */
+  do<T>(work: OperationWork<T>): Promise<T> {
+    return this.#push(this.#small, { work }) as Promise<T>;
   }
 
   /** Writes all earlier requests. */
@@ -304,9 +301,10 @@ class Transactions {
     const locked = lock();
     const [first] = tasks;
     let results: unknown[];
-    if (first && "call" in first) {
+    if (first && "work" in first) {
       await locked;
-      results = [await first.call(new Operations(session, this.#name, this.#options.skew()))];
+      const intents = new Intents(session, this.#name, this.#options.skew());
+      results = [await first.work(session, intents)];
     } else {
       const context = { prepared, vias: this.#vias };
       results = await applyCommits(sending, commits, context, locked, isLate);
