@@ -53,6 +53,7 @@ interface Shown {
 const PEOPLE: Record<string, object> = {
   grace: { name: "Grace", email: "grace@example.org", groups: ["lab", "other"] },
   swap: { name: "Swap", email: "ada@example.org", groups: [] },
+  twice: { name: "Twice", email: "twice@example.org" },
   linus: { name: "Linus", email: "linus@example.org" },
 };
 
@@ -209,6 +210,24 @@ describe("a person whom an issuer vouches for", () => {
     });
     expect(taken.status).toBe(422);
     expect((await whoIs(browser)).user).toBeNull();
+  });
+
+  it("makes one account, whatever addresses two browsers send at one time", async () => {
+    const emails = ["twice@example.org", "again@example.org"];
+    const answers = await Promise.all(
+      emails.map(async (email) => {
+        const browser = new Browser();
+        const form = await browser.go(await atUniversity(browser, START(), "twice"));
+        return { browser, fields: { ...formOf(form.text), name: "Twice", email } };
+      }),
+    ).then((ready) =>
+      Promise.all(ready.map(({ browser, fields }) => browser.go(page("/signin/new"), fields))),
+    );
+    expect(answers.filter(({ to }) => to === page("/my"))).toHaveLength(1);
+    const made = await Promise.all(
+      emails.map((email) => server.deps.records.accountByEmail(email)),
+    );
+    expect(made.filter((account) => account !== undefined)).toHaveLength(1);
   });
 
   it("links an account with the session of the one and the sign-in of the other", async () => {

@@ -13,6 +13,7 @@ import {
 import { ServiceError } from "../../errors.js";
 import type { JsonObject } from "../../model/field.js";
 import type { Account } from "../../storage/records/port.js";
+import { identityTaken } from "../../storage/records/refusals.js";
 import { record, recordRefusal } from "../access/audit.js";
 import { assertSignedIn, type Caller } from "../access/rules.js";
 import type { Attempts } from "../accounts/user-account.js";
@@ -166,29 +167,25 @@ async function noteSignIn(deps: Deps, { name }: Issuer, user: string): Promise<v
 /** @throws ServiceError `IDENTITY_TAKEN` */
 async function linkPerson(
   deps: Deps,
-  { name }: Issuer,
+  of: Issuer,
   { issuer, subject }: StatedPerson,
   user: string,
 ): Promise<void> {
   const { records } = deps;
   if (await records.linkIdentity({ issuer, subject, user, linkedAt: Date.now() }))
-    return record(deps, "IDENTITY_LINKED", {
-      actor: user,
-      subject: user,
-      detail: { issuer: name },
-    });
+    return noteLink(deps, of, user);
   const known = await records.identity(issuer, subject);
-  if (known?.user === user) return;
-  throw new ServiceError(
-    "IDENTITY_TAKEN",
-    "This account at the issuer is linked with another account here: unlink it there first.",
-  );
+  if (known?.user !== user) throw identityTaken();
 }
+
+const noteLink = (deps: Deps, { name }: Issuer, user: string): Promise<void> =>
+  record(deps, "IDENTITY_LINKED", { actor: user, subject: user, detail: { issuer: name } });
 
 /**
  * Makes an account for a person whom an issuer has just vouched for.
  * @param pending as {@link finishSignIn} returned it
- * @throws ValidationError; ServiceError `SIGN_IN_REFUSED`, `EMAIL_TAKEN`, `FORBIDDEN`
+ * @throws ValidationError; ServiceError `SIGN_IN_REFUSED`, `EMAIL_TAKEN`, `IDENTITY_TAKEN`,
+ * `FORBIDDEN`
  */
 export async function signUpBy(
   deps: Deps,
@@ -209,10 +206,11 @@ export async function signUpBy(
   };
   const { record: created } = await createRecord(deps, "user", document, null, {
     invited: issuer.register,
+    identity: { issuer: person.issuer, subject: person.subject, linkedAt: Date.now() },
     ...(attempts ? { attempts } : {}),
   });
   const user = created.ark;
-  await linkPerson(deps, issuer, person, user);
+  await noteLink(deps, issuer, user);
   await followGroups(deps, issuer, person, user);
   await noteSignIn(deps, issuer, user);
   return (await deps.records.accountOf(user))!;

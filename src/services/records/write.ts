@@ -15,6 +15,7 @@ import { plainLine, textOf } from "../../model/texts.js";
 import type {
   AccountChange,
   CommittedRecord,
+  Identity,
   ObjectReference,
   RecordState,
   RecordWrite,
@@ -63,6 +64,8 @@ export interface CreateOptions {
   ): { document: JsonObject; objects: ObjectReference[] };
   /** For users: made by whom an issuer vouches for, also with REGISTRATION=admin. */
   invited?: boolean;
+  /** For users: the account at an issuer that is linked with it. */
+  identity?: Omit<Identity, "user">;
   /** For users: counts guesses of secrets. */
   attempts?: Attempts;
   /** Who sees it until it is published; absent: as DEFAULT_VISIBILITY says. */
@@ -86,7 +89,7 @@ export async function createRecord(
   kindName: KindName,
   input: JsonValue | undefined,
   caller: Caller | null,
-  { at, prepare, complete, attempts, visibility, invited = false }: CreateOptions = {},
+  { at, prepare, complete, attempts, visibility, invited = false, identity }: CreateOptions = {},
 ): Promise<RecordView> {
   const kind = KINDS[kindName];
   const hidden = isPrivate(deps.config, kindName, visibility);
@@ -114,7 +117,9 @@ export async function createRecord(
       from: deps.client,
       records: [write],
       unheld: attempt === 1 ? unheld : await mayRegister(deps, caller, given),
-      ...(account ? { account: { ...account, user: ark.stored } } : {}),
+      ...(account
+        ? { account: { ...account, user: ark.stored, ...(identity ? { identity } : {}) } }
+        : {}),
     });
     return viewOf(deps, storedAs(write, records[0]!, now), by);
   };

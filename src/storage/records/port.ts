@@ -52,8 +52,8 @@ export * from "./port/vectors.js";
  * The record store. Reads are always current; a write is one {@link Commit}.
  *
  * @throws {import("../../errors.js").ServiceError} from {@link commit}: `DUPLICATE` (extra: ark,
- * kind of the holder, and deleted: true when that is a tombstone), `EMAIL_TAKEN`, `TOO_LARGE` past
- * {@link Commit.within}, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH` (extra: revision), `OWNS_RECORDS`
+ * kind of the holder, and deleted: true when that is a tombstone), `EMAIL_TAKEN`, `IDENTITY_TAKEN`,
+ * `TOO_LARGE` past {@link Commit.within}, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH` (extra: revision), `OWNS_RECORDS`
  * (extra: records) for the deletion of a group, organization or project that owns live records,
  * `FORBIDDEN` when a record gets such an owner that was deleted, and when the value that the account
  * change uses up has been used before, from lists `BAD_REQUEST` for

@@ -76,6 +76,12 @@ export const emailTaken = (): ServiceError =>
     "An account with this e-mail address exists; log in, or use another address.",
   );
 
+export const identityTaken = (): ServiceError =>
+  new ServiceError(
+    "IDENTITY_TAKEN",
+    "This account at the issuer is linked with another account here: unlink it there first.",
+  );
+
 export const unavailable = (reason: string): ServiceError =>
   new ServiceError(
     "STORE_UNAVAILABLE",

@@ -129,8 +129,17 @@ export function accountsConform({ store, reopen }: Setting): void {
     await store().unlinkIdentity(OWNER, identity.issuer);
     expect(await store().identitiesOf(OWNER)).toEqual([]);
     await store().linkIdentity(identity);
+    const eve = other.user;
+    const rival = { ...account, user: eve, email: "eve@example.org", identity };
+    await expect(store().commit(commitOf([user(eve)], { account: rival }))).rejects.toMatchObject({
+      code: "IDENTITY_TAKEN",
+    });
+    expect(await store().accountOf(eve)).toBeUndefined();
+    expect(await store().find(arkFrom(eve))).toBeUndefined();
     await store().commit(commitOf([], { account: { op: "delete", user: OWNER } }));
     expect(await store().identity(identity.issuer, identity.subject)).toBeUndefined();
+    await store().commit(commitOf([user(eve)], { account: rival }));
+    expect(await store().identitiesOf(eve)).toEqual([{ ...identity, user: eve }]);
   });
 
   describe("a credential", () => {

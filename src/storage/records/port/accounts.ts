@@ -36,6 +36,8 @@ export type AccountChange =
       passwordHash: string;
       admin: boolean;
       spends?: SpentSetting;
+      /** Linked with it: the commit is refused where another account has it. */
+      identity?: Omit<Identity, "user">;
     }
   | {
       op: "update";

@@ -1,10 +1,11 @@
 /** Accounts, and the named values of the installation. */
 import { arkKey } from "../../../identifiers/ark.js";
 import type { Account, AccountChange, ListedAccount, RecordStore } from "../port.js";
-import { emailTaken, hasAccount, isSpent, noAccount } from "../refusals.js";
+import { emailTaken, hasAccount, identityTaken, isSpent, noAccount } from "../refusals.js";
 import { numberedPage, readNumber } from "../rows.js";
 import { type Flag, isUniqueViolation, type Statements, statement } from "../statements.js";
 import { isStorableText } from "../text.js";
+import { LINK } from "./credentials.js";
 
 export type AccountRow = [
   user: string,
@@ -154,6 +155,11 @@ export class Accounts {
       throw isUniqueViolation(error) ? emailTaken() : error;
     });
     if (changed === 0) throw change.op === "create" ? hasAccount(user) : noAccount(user);
+    if (change.op === "create" && change.identity) {
+      const { issuer, subject, linkedAt } = change.identity;
+      if ((await this.#statements.run(LINK, [issuer, subject, user, linkedAt])) === 0)
+        throw identityTaken();
+    }
     // Not by the time of either: nodes' clocks differ.
     if (change.op === "delete" || (change.op === "update" && change.tokensValidFrom !== undefined))
       await this.#statements.run(FORGET_CREDENTIALS, [user]);

@@ -92,7 +92,7 @@ const IDENTITIES_OF = statement<IdentityRow>(
   `SELECT issuer, subject, person, linked_at FROM identity WHERE person = $1
     ORDER BY linked_at, issuer, subject`,
 );
-const LINK = statement(
+export const LINK = statement(
   `INSERT INTO identity (issuer, subject, person, linked_at) VALUES ($1, $2, $3, $4)
     ON CONFLICT DO NOTHING`,
 );
