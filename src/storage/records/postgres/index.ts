@@ -5,7 +5,7 @@ import type { Commit, Committed, LeaseStore, RecordStore } from "../port.js";
 import type { Statements } from "../statements.js";
 import { Tables, TableStore, type TableWrites, writesOf } from "../tables/tables.js";
 import { QuadsRewrites } from "./quads-rewrites.js";
-import { LinkReads, ListReads, SelectionReads } from "./lists.js";
+import { ListReads, SelectionReads } from "./lists.js";
 import { Feed } from "./feed.js";
 import { Leases, Registration, Watch } from "./nodes.js";
 import { RecordReads } from "./records.js";
@@ -60,7 +60,6 @@ class PostgresRecordStore extends TableStore implements RecordStore, LeaseStore 
   readonly #records;
   readonly #lists;
   readonly #selection;
-  readonly #links;
   readonly #searches;
   readonly #leases;
   readonly #quads: QuadsRewrites;
@@ -90,7 +89,6 @@ class PostgresRecordStore extends TableStore implements RecordStore, LeaseStore 
     this.#records = new RecordReads(database);
     this.#lists = new ListReads(database);
     this.#selection = new SelectionReads(database);
-    this.#links = new LinkReads(database);
     this.#searches = new SearchReads(database);
     this.#leases = new Leases(writing);
     this.#quads = new QuadsRewrites(writing);
@@ -109,18 +107,15 @@ class PostgresRecordStore extends TableStore implements RecordStore, LeaseStore 
   addressRanges: RecordStore["addressRanges"] = (query) =>
     this.ask(() => this.#selection.addressRanges(query));
   addresses: RecordStore["addresses"] = (query) => this.ask(() => this.#selection.addresses(query));
-  atRevision: RecordStore["atRevision"] = (...args) =>
-    this.ask(() => this.#records.atRevision(...args));
-  history: RecordStore["history"] = (...args) => this.ask(() => this.#records.history(...args));
-  linksFrom: RecordStore["linksFrom"] = (...args) => this.ask(() => this.#links.linksFrom(...args));
-  linksTo: RecordStore["linksTo"] = (...args) => this.ask(() => this.#links.linksTo(...args));
-  countLinks: RecordStore["countLinks"] = (query) => this.ask(() => this.#links.count(query));
+  linksFrom: RecordStore["linksFrom"] = (...args) =>
+    this.ask(() => this.tables.links.linksFrom(...args));
+  linksTo: RecordStore["linksTo"] = (...args) => this.ask(() => this.tables.links.linksTo(...args));
+  countLinks: RecordStore["countLinks"] = (query) =>
+    this.ask(() => this.tables.links.countLinks(query));
   search: RecordStore["search"] = (...args) => this.ask(() => this.#searches.search(...args));
-  quads: RecordStore["quads"] = (ark) => this.ask(() => this.#records.quads(ark));
 
   commit = (commit: Commit): Promise<Committed> => this.#writer.commit(commit);
   sequence = (): Promise<number> => this.ask(() => this.#watch.sequence());
-  changes: RecordStore["changes"] = (...args) => this.ask(() => this.#records.changes(...args));
   openFeed = (): MessagePort => this.#feed.open();
   onCommit: RecordStore["onCommit"] = (listener) => this.#watch.onCommit(listener);
 

@@ -2,25 +2,8 @@ import DataLoader from "dataloader";
 import { LRUCache } from "lru-cache";
 import { type Ark, arkKey } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
-import { unpackQuads } from "../codecs.js";
-import type {
-  ChangeLogPage,
-  Found,
-  Holder,
-  LogPosition,
-  Revision,
-  StoredRecord,
-  Viewer,
-} from "../port.js";
-import { storedJson } from "../refusals.js";
-import {
-  CHANGE_COLUMNS,
-  changeLogPage,
-  type ChangeRow,
-  RECORD_COLUMNS,
-  recordOf,
-  type RecordRow,
-} from "../rows.js";
+import type { Found, Holder, StoredRecord, Viewer } from "../port.js";
+import { RECORD_COLUMNS, recordOf, type RecordRow } from "../rows.js";
 import { isStorableText } from "../text.js";
 import { seenSql, viewerKey } from "../visibility.js";
 import { type Database, statement } from "./statement.js";
@@ -77,26 +60,7 @@ const HOLDERS = statement<[string, string, string, string | null, number]>(
   `SELECT r.ark, r.key, r.kind, r.owner, (r.deleted_at IS NOT NULL)::int FROM record AS r
     WHERE r.key = ANY($1::text[]) AND ${seenSql("r", "$2::text")}`,
 );
-const AT_REVISION = statement<[Uint8Array, string, number]>(
-  `SELECT s.document, v.action, v.at FROM record AS r JOIN revision AS v ON v.record = r.id
-    JOIN state AS s ON s.id = v.state WHERE r.ark = $1 AND v.revision = $2`,
-);
-const HISTORY = statement<
-  [number, number, string | null, string, string | null]
->(`SELECT v.revision, v.at, v.by, v.action, v.changed FROM record AS r JOIN revision AS v
-    ON v.record = r.id WHERE r.ark = $1 AND v.revision < $2 ORDER BY v.revision DESC LIMIT $3`);
-const QUADS = statement<[Uint8Array]>(
-  `SELECT coalesce(s.projected, s.quads) FROM record AS r JOIN state AS s ON s.id = r.state
-    WHERE r.ark = $1 AND r.deleted_at IS NULL`,
-);
-/** One snapshot, in which no commit is visible before an earlier one: see `counter`. */
-const CHANGES = statement<ChangeRow>(
-  `SELECT ${CHANGE_COLUMNS} FROM (SELECT sequence, record FROM change_log
-    WHERE (sequence, record) > ($1::bigint, $2::bigint) ORDER BY sequence, record
-    LIMIT $3) AS c JOIN record AS r ON r.id = c.record ORDER BY c.sequence, c.record`,
-);
-
-/** Single records, their revisions and their graphs. */
+/** Single records. */
 export class RecordReads {
   /** By {@link viewerKey}: those of other viewers go with other statements. */
   readonly #finds = new LRUCache<string, (ark: Ark) => Promise<Found | undefined>>({
@@ -155,40 +119,6 @@ export class RecordReads {
     }));
   }
 
-  async atRevision(
-    ark: string,
-    revision: number,
-  ): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> {
-    if (!isStorableText(ark) || !Number.isSafeInteger(revision)) return undefined;
-    const [row] = await this.#database.query(AT_REVISION, [ark, revision]);
-    return row && { document: row[0], action: row[1] as Revision["action"], at: row[2] };
-  }
-
-  async history(
-    ark: string,
-    { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number; limit: number },
-  ): Promise<Revision[]> {
-    if (!isStorableText(ark)) return [];
-    return (await this.#database.query(HISTORY, [ark, before, limit])).map(
-      ([revision, at, by, action, changed]) => ({
-        revision,
-        at,
-        by,
-        action: action as Revision["action"],
-        changed: changed === null ? [] : storedJson<string[]>(changed, "a list of changes"),
-      }),
-    );
-  }
-
-  async quads(ark: string): Promise<string | undefined> {
-    const [row] = isStorableText(ark) ? await this.#database.query(QUADS, [ark]) : [];
-    return row && unpackQuads(row[0]);
-  }
-
-  async changes(after: LogPosition, limit: number): Promise<ChangeLogPage> {
-    const rows = await this.#database.query(CHANGES, [after.sequence, after.record, limit + 1]);
-    return changeLogPage(rows, after, limit);
-  }
   async #findAll(arks: readonly Ark[], viewer: string | null): Promise<(Found | undefined)[]> {
     const asked = [...new Set(arks.map(({ stored }) => stored))];
     const byArk = new Map(

@@ -6,6 +6,7 @@ import type { CrateUseSql, ObjectSql, ReferenceRow } from "../tables/objects.js"
 import type { TableSql } from "../tables/sql.js";
 import type { VectorSql } from "../tables/vectors.js";
 import { seenSql } from "../visibility.js";
+import { LINK_SQL } from "./link-sql.js";
 
 const REFERENCES = `SELECT o.sha256, o.size, o.media_type, o.name, o.role FROM record AS r
   JOIN object_ref AS o ON o.record = r.id WHERE r.key = $1 AND r.ark = $2
@@ -122,6 +123,7 @@ const vectors: VectorSql = {
 };
 
 export const TABLE_SQL: TableSql = {
+  links: LINK_SQL,
   nextSubmission: statement<[number]>(
     "UPDATE counter SET submission = submission + 1 WHERE id = 1 RETURNING submission",
   ),

@@ -6,7 +6,6 @@ import { wholeKinds } from "../selection.js";
 import { TableStore, type TableWrites } from "../tables/tables.js";
 import { AskedThread, Feed } from "../threads.js";
 import { lockFile, openForReading } from "./connection.js";
-import { LinkReads } from "./links.js";
 import { ListReads, RecordReads } from "./reads.js";
 import type { ReadAnswer, ReadQuestion, ReadThreadData } from "./read-thread.js";
 import { isQuick, SelectionReads } from "./selection-reads.js";
@@ -22,7 +21,6 @@ class SqliteRecordStore extends TableStore implements RecordStore {
   readonly #records;
   readonly #lists;
   readonly #selection;
-  readonly #links;
 
   readonly #connection: Connection;
   readonly #writer: Writer;
@@ -50,7 +48,6 @@ class SqliteRecordStore extends TableStore implements RecordStore {
     this.#records = new RecordReads(connection);
     this.#lists = new ListReads(connection);
     this.#selection = new SelectionReads(connection);
-    this.#links = new LinkReads(connection);
   }
 
   protected override async ask<T>(work: () => Promise<T>): Promise<T> {
@@ -74,7 +71,7 @@ class SqliteRecordStore extends TableStore implements RecordStore {
     return found;
   };
   findMany: RecordStore["findMany"] = (arks, viewer) =>
-    inParts(arks, (part) => read(() => this.#records.findMany(part, viewer)));
+    inParts(arks, async (part) => read(() => this.#records.findMany(part, viewer)));
   holders: RecordStore["holders"] = async (...args) => read(() => this.#records.holders(...args));
   list: RecordStore["list"] = async (query) => {
     await eventLoop.pause();
@@ -99,24 +96,15 @@ class SqliteRecordStore extends TableStore implements RecordStore {
     (await this.#selections.ask({ addressRanges: query }, signal)) as AddressRange[];
   addresses: RecordStore["addresses"] = async (query, signal) =>
     (await this.#selections.ask({ addresses: query }, signal)) as AddressPage;
-  atRevision: RecordStore["atRevision"] = async (...args) =>
-    read(() => this.#records.atRevision(...args));
-  history: RecordStore["history"] = async (...args) => read(() => this.#records.history(...args));
   linksFrom: RecordStore["linksFrom"] = (arks, options) =>
-    inParts(arks, (part) => read(() => this.#links.linksFrom(part, options)));
+    inParts(arks, (part) => this.ask(() => this.tables.links.linksFrom(part, options)));
   linksTo: RecordStore["linksTo"] = (keys, options) =>
-    inParts(keys, (part) => read(() => this.#links.linksTo(part, options)));
+    inParts(keys, (part) => this.ask(() => this.tables.links.linksTo(part, options)));
   search: RecordStore["search"] = async (query, signal) =>
     (await this.#searches.ask({ search: query }, signal)) as SearchPage;
-  quads: RecordStore["quads"] = async (ark) => {
-    const quads = read(() => this.#records.quads(ark));
-    await eventLoop.turnFor(quads?.length ?? 0);
-    return quads;
-  };
 
   commit = (commit: Commit): Promise<Committed> => this.#writer.commit(commit);
   sequence = async (): Promise<number> => this.#writer.sequence;
-  changes: RecordStore["changes"] = async (...args) => read(() => this.#records.changes(...args));
   openFeed = (): MessagePort => this.#feed.open();
   onCommit: RecordStore["onCommit"] = (listener) => this.#writer.onCommit(listener);
 
@@ -162,13 +150,14 @@ const MAX_RECORDS_AT_ONCE = 20;
 /** Reads for many records, with pauses in which the thread serves other requests. */
 async function inParts<T>(
   ids: readonly string[],
-  readPart: (part: readonly string[]) => T[],
+  readPart: (part: readonly string[]) => Promise<T[]>,
 ): Promise<T[]> {
   if (ids.length <= MAX_RECORDS_AT_ONCE) return readPart(ids);
   const found: T[] = [];
   for (let start = 0; start < ids.length; start += MAX_RECORDS_AT_ONCE) {
     await eventLoop.pause();
-    for (const each of readPart(ids.slice(start, start + MAX_RECORDS_AT_ONCE))) found.push(each);
+    const part = ids.slice(start, start + MAX_RECORDS_AT_ONCE);
+    for (const each of await readPart(part)) found.push(each);
   }
   return found;
 }

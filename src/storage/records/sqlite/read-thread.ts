@@ -16,13 +16,15 @@ import type {
   Statistics,
   StatisticsQuery,
 } from "../port/selection.js";
+import { Links } from "../tables/links.js";
 import type { AskedThreadAnswer, AskedThreadMessage, FeedThreadMessage } from "../threads.js";
 import { openForReading } from "./connection.js";
-import { LinkReads } from "./links.js";
 import { FeedReads } from "./reads.js";
 import { SearchReads } from "./search/search-reads.js";
 import { SelectionReads } from "./selection-reads.js";
 import { type Connection, sendError } from "./statement.js";
+import { TABLE_SQL } from "./table-sql.js";
+import { TableStatements } from "./table-statements.js";
 
 export type ReadQuestion =
   | { search: SearchQuery }
@@ -48,15 +50,15 @@ function once<Reads>(made: (connection: Connection) => Reads): () => Reads {
 }
 const searches = once((opened) => new SearchReads(opened));
 const selections = once((opened) => new SelectionReads(opened));
-const links = once((opened) => new LinkReads(opened));
+const links = once((opened) => new Links(new TableStatements(opened), TABLE_SQL.links));
 const graphs = once((opened) => new FeedReads(opened));
 const feeds = new Set<MessagePort>();
 
-function answerTo(question: ReadQuestion): ReadAnswer {
+async function answerTo(question: ReadQuestion): Promise<ReadAnswer> {
   if ("search" in question) return searches().search(question.search);
   if ("select" in question) return selections().select(question.select);
   if ("count" in question) return selections().count(question.count);
-  if ("links" in question) return links().count(question.links);
+  if ("links" in question) return links().countLinks(question.links);
   if ("addresses" in question) return selections().addresses(question.addresses);
   if ("addressRanges" in question) return selections().addressRanges(question.addressRanges);
   return selections().statistics(question.statistics);
@@ -71,9 +73,9 @@ function graphsFor(request: FeedRequest): FeedAnswer {
   }
 }
 
-function answered(question: ReadQuestion): AskedThreadAnswer<ReadAnswer> {
+async function answered(question: ReadQuestion): Promise<AskedThreadAnswer<ReadAnswer>> {
   try {
-    return { answer: answerTo(question) };
+    return { answer: await answerTo(question) };
   } catch (error) {
     return { error: sendError(error) };
   }
@@ -81,7 +83,7 @@ function answered(question: ReadQuestion): AskedThreadAnswer<ReadAnswer> {
 
 parentPort!.on("message", (message: FeedThreadMessage | AskedThreadMessage<ReadQuestion>) => {
   if ("ask" in message) {
-    parentPort!.postMessage(answered(message.ask));
+    void answered(message.ask).then((answer) => parentPort!.postMessage(answer));
   } else if ("open" in message) {
     const port = message.open;
     feeds.add(port);

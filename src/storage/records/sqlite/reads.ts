@@ -2,7 +2,6 @@ import { type Ark, arkKey } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import { unpackQuads } from "../codecs.js";
 import type {
-  ChangeLogPage,
   FeedAnswer,
   FeedGraph,
   FeedRequest,
@@ -10,16 +9,11 @@ import type {
   Holder,
   ListedPage,
   ListQuery,
-  LogPosition,
-  Revision,
   StoredRecord,
   Viewer,
 } from "../port.js";
 import { storedJson } from "../refusals.js";
 import {
-  CHANGE_COLUMNS,
-  changeLogPage,
-  type ChangeRow,
   readNamePosition,
   readNumber,
   RECORD_COLUMNS,
@@ -35,16 +29,12 @@ import { type Connection, type Statement, textArray, type Value } from "./statem
 const FROM = "record AS r JOIN state AS s ON s.id = r.state";
 const IS = "r.key = ?1 AND r.ark = ?2";
 
-/** Single records, their revisions and their graphs. */
+/** Single records. */
 export class RecordReads {
   readonly #byArk;
   readonly #byKey;
   readonly #many;
   readonly #holders;
-  readonly #atRevision;
-  readonly #history;
-  readonly #quads;
-  readonly #changes;
 
   constructor(connection: Connection) {
     this.#byArk = connection.prepare<RecordRow>(
@@ -63,22 +53,6 @@ export class RecordReads {
       `SELECT json_group_array(json_array(r.ark, r.key, r.kind, r.owner, r.deleted_at IS NOT NULL))
         FROM json_each(?1) AS asked CROSS JOIN record AS r ON r.key = asked.value
         AND ${seenSql("r", "?2")}`,
-    );
-    this.#atRevision = connection.prepare<[Uint8Array, string, number]>(
-      `SELECT s.document, v.action, v.at FROM record AS r JOIN revision AS v
-        ON v.record = r.id JOIN state AS s ON s.id = v.state WHERE ${IS} AND v.revision = ?3`,
-    );
-    this.#history = connection.prepare<
-      [number, number, string | null, string, string | null]
-    >(`SELECT v.revision, v.at, v.by, v.action, v.changed FROM record AS r JOIN revision AS v
-        ON v.record = r.id WHERE ${IS} AND v.revision < ?3 ORDER BY v.revision DESC LIMIT ?4`);
-    this.#quads = connection.prepare<[Uint8Array]>(
-      `SELECT coalesce(s.projected, s.quads) FROM ${FROM} WHERE ${IS} AND r.deleted_at IS NULL`,
-    );
-    this.#changes = connection.prepare<ChangeRow>(
-      `SELECT ${CHANGE_COLUMNS} FROM (SELECT sequence, record FROM change_log
-        WHERE (sequence, record) > (?1, ?2) ORDER BY sequence, record LIMIT ?3) AS c CROSS
-        JOIN record AS r ON r.id = c.record ORDER BY c.sequence, c.record`,
     );
   }
 
@@ -127,41 +101,6 @@ export class RecordReads {
       owner,
       deleted: deleted === 1,
     }));
-  }
-
-  atRevision(
-    ark: string,
-    revision: number,
-  ): { document: Uint8Array; action: Revision["action"]; at: number } | undefined {
-    if (!isStorableText(ark) || !Number.isSafeInteger(revision)) return undefined;
-    const row = this.#atRevision.get([arkKey(ark), ark, revision]);
-    return row && { document: row[0], action: row[1] as Revision["action"], at: row[2] };
-  }
-
-  history(
-    ark: string,
-    { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number; limit: number },
-  ): Revision[] {
-    if (!isStorableText(ark)) return [];
-    return this.#history
-      .all([arkKey(ark), ark, before, limit])
-      .map(([revision, at, by, action, changed]) => ({
-        revision,
-        at,
-        by,
-        action: action as Revision["action"],
-        changed: changed === null ? [] : storedJson<string[]>(changed, "a list of changes"),
-      }));
-  }
-
-  quads(ark: string): string | undefined {
-    const row = isStorableText(ark) ? this.#quads.get([arkKey(ark), ark]) : undefined;
-    return row && unpackQuads(row[0]);
-  }
-
-  changes(after: LogPosition, limit: number): ChangeLogPage {
-    const rows = this.#changes.all([after.sequence, after.record, limit + 1]);
-    return changeLogPage(rows, after, limit);
   }
 }
 

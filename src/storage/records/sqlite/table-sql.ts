@@ -6,6 +6,7 @@ import type { CrateUseSql, ObjectSql, ReferenceRow } from "../tables/objects.js"
 import type { TableSql } from "../tables/sql.js";
 import type { VectorSql } from "../tables/vectors.js";
 import { seenSql } from "../visibility.js";
+import { LINK_SQL } from "./link-sql.js";
 
 const REFERENCES = `SELECT o.sha256, o.size, o.media_type, o.name, o.role FROM record AS r
   JOIN object_ref AS o ON o.record = r.id WHERE r.key = $1 AND r.ark = $2
@@ -126,6 +127,7 @@ export function bytesOf(vector: Float32Array): Uint8Array {
 }
 
 export const TABLE_SQL: TableSql = {
+  links: LINK_SQL,
   nextSubmission: statement<[number]>("SELECT coalesce(max(number), 0) + 1 FROM submission"),
   objects,
   uses,

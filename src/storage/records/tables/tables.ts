@@ -6,8 +6,10 @@ import { AccessRequests } from "./access-requests.js";
 import { Accounts } from "./accounts.js";
 import { Audit } from "./audit.js";
 import { Credentials } from "./credentials.js";
+import { Links } from "./links.js";
 import { CrateUses, Objects } from "./objects.js";
 import { ReviewLinks } from "./review-links.js";
+import { Revisions } from "./revisions.js";
 import { Scores } from "./scores.js";
 import type { TableSql } from "./sql.js";
 import { Submissions } from "./submissions.js";
@@ -18,8 +20,10 @@ export class Tables {
   readonly accounts: Accounts;
   readonly audit: Audit;
   readonly credentials: Credentials;
+  readonly links: Links;
   readonly objects: Objects;
   readonly reviewLinks: ReviewLinks;
+  readonly revisions: Revisions;
   readonly scores: Scores;
   readonly submissions: Submissions;
   readonly uses: CrateUses;
@@ -31,8 +35,10 @@ export class Tables {
     this.accounts = new Accounts(statements);
     this.audit = new Audit(statements);
     this.credentials = new Credentials(statements);
+    this.links = new Links(statements, sql.links);
     this.objects = new Objects(statements, sql.objects);
     this.reviewLinks = new ReviewLinks(statements);
+    this.revisions = new Revisions(statements);
     this.scores = new Scores(statements);
     this.submissions = new Submissions(statements, sql.nextSubmission);
     this.uses = new CrateUses(statements, sql.uses);
@@ -126,11 +132,11 @@ export const writesOf = ({
  * Where each database reads and writes them: a store adds what it does in its own way.
  */
 export abstract class TableStore {
-  readonly #tables: Tables;
+  protected readonly tables: Tables;
 
   /** @param statements reads them */
   constructor(statements: Statements, sql: TableSql) {
-    this.#tables = new Tables(statements, sql);
+    this.tables = new Tables(statements, sql);
   }
 
   /** Turns failures of the database into errors for the caller. */
@@ -141,104 +147,112 @@ export abstract class TableStore {
   ): ReturnType<TableWrites[Call]>;
 
   accessRequest: RecordStore["accessRequest"] = (which) =>
-    this.ask(() => this.#tables.access.accessRequest(which));
+    this.ask(() => this.tables.access.accessRequest(which));
   accessGrants: RecordStore["accessGrants"] = (...args) =>
-    this.ask(() => this.#tables.access.accessGrants(...args));
+    this.ask(() => this.tables.access.accessGrants(...args));
   accessRequests: RecordStore["accessRequests"] = (query) =>
-    this.ask(() => this.#tables.access.accessRequests(query));
+    this.ask(() => this.tables.access.accessRequests(query));
   countAccessRequests: RecordStore["countAccessRequests"] = (query) =>
-    this.ask(() => this.#tables.access.countAccessRequests(query));
+    this.ask(() => this.tables.access.countAccessRequests(query));
   askForAccess: RecordStore["askForAccess"] = (...args) => this.write("askForAccess", ...args);
   decideAccess: RecordStore["decideAccess"] = (decision) => this.write("decideAccess", decision);
 
   accountByEmail: RecordStore["accountByEmail"] = (email) =>
-    this.ask(() => this.#tables.accounts.accountByEmail(email));
+    this.ask(() => this.tables.accounts.accountByEmail(email));
   accountOf: RecordStore["accountOf"] = (user) =>
-    this.ask(() => this.#tables.accounts.accountOf(user));
+    this.ask(() => this.tables.accounts.accountOf(user));
   countAccounts: RecordStore["countAccounts"] = () =>
-    this.ask(() => this.#tables.accounts.countAccounts());
+    this.ask(() => this.tables.accounts.countAccounts());
   accounts: RecordStore["accounts"] = (options) =>
-    this.ask(() => this.#tables.accounts.accounts(options));
+    this.ask(() => this.tables.accounts.accounts(options));
   listedAccount: RecordStore["listedAccount"] = (user) =>
-    this.ask(() => this.#tables.accounts.listedAccount(user));
+    this.ask(() => this.tables.accounts.listedAccount(user));
   noteSignIn: RecordStore["noteSignIn"] = (...args) => this.write("noteSignIn", ...args);
-  setting: RecordStore["setting"] = (name) => this.ask(() => this.#tables.accounts.setting(name));
+  setting: RecordStore["setting"] = (name) => this.ask(() => this.tables.accounts.setting(name));
   setSetting: RecordStore["setSetting"] = (...args) => this.write("setSetting", ...args);
 
   auditEntries: RecordStore["auditEntries"] = (query) =>
-    this.ask(() => this.#tables.audit.auditEntries(query));
+    this.ask(() => this.tables.audit.auditEntries(query));
   countAudit: RecordStore["countAudit"] = (filter) =>
-    this.ask(() => this.#tables.audit.countAudit(filter));
+    this.ask(() => this.tables.audit.countAudit(filter));
   appendAudit: RecordStore["appendAudit"] = (entry) => this.write("appendAudit", entry);
   removeAudit: RecordStore["removeAudit"] = (...args) => this.write("removeAudit", ...args);
 
   credential: RecordStore["credential"] = (hash) =>
-    this.ask(() => this.#tables.credentials.credential(hash));
+    this.ask(() => this.tables.credentials.credential(hash));
   credentialsOf: RecordStore["credentialsOf"] = (...args) =>
-    this.ask(() => this.#tables.credentials.credentialsOf(...args));
+    this.ask(() => this.tables.credentials.credentialsOf(...args));
   storeCredential: RecordStore["storeCredential"] = (...args) =>
     this.write("storeCredential", ...args);
   useCredential: RecordStore["useCredential"] = (...args) => this.write("useCredential", ...args);
   removeCredential: RecordStore["removeCredential"] = (which) =>
     this.write("removeCredential", which);
   identity: RecordStore["identity"] = (...args) =>
-    this.ask(() => this.#tables.credentials.identity(...args));
+    this.ask(() => this.tables.credentials.identity(...args));
   identitiesOf: RecordStore["identitiesOf"] = (user) =>
-    this.ask(() => this.#tables.credentials.identitiesOf(user));
+    this.ask(() => this.tables.credentials.identitiesOf(user));
   linkIdentity: RecordStore["linkIdentity"] = (identity) => this.write("linkIdentity", identity);
   unlinkIdentity: RecordStore["unlinkIdentity"] = (...args) =>
     this.write("unlinkIdentity", ...args);
 
   objectsOf: RecordStore["objectsOf"] = (...args) =>
-    this.ask(() => this.#tables.objects.objectsOf(...args));
+    this.ask(() => this.tables.objects.objectsOf(...args));
   filesOf: RecordStore["filesOf"] = (...args) =>
-    this.ask(() => this.#tables.objects.filesOf(...args));
+    this.ask(() => this.tables.objects.filesOf(...args));
   contentWasDeleted: RecordStore["contentWasDeleted"] = (...args) =>
-    this.ask(() => this.#tables.objects.contentWasDeleted(...args));
+    this.ask(() => this.tables.objects.contentWasDeleted(...args));
   referenced: RecordStore["referenced"] = (options) =>
-    this.ask(() => this.#tables.objects.referenced(options));
+    this.ask(() => this.tables.objects.referenced(options));
 
-  usesOf: RecordStore["usesOf"] = (...args) => this.ask(() => this.#tables.uses.usesOf(...args));
+  usesOf: RecordStore["usesOf"] = (...args) => this.ask(() => this.tables.uses.usesOf(...args));
   usedElsewhere: RecordStore["usedElsewhere"] = (...args) =>
-    this.ask(() => this.#tables.uses.usedElsewhere(...args));
+    this.ask(() => this.tables.uses.usedElsewhere(...args));
   embargoes: RecordStore["embargoes"] = (options) =>
-    this.ask(() => this.#tables.uses.embargoes(options));
+    this.ask(() => this.tables.uses.embargoes(options));
   closedMembers: RecordStore["closedMembers"] = (...args) =>
-    this.ask(() => this.#tables.uses.closedMembers(...args));
+    this.ask(() => this.tables.uses.closedMembers(...args));
   danglingLinks: RecordStore["danglingLinks"] = (...args) =>
-    this.ask(() => this.#tables.uses.danglingLinks(...args));
+    this.ask(() => this.tables.uses.danglingLinks(...args));
   stateOfCrate: RecordStore["stateOfCrate"] = (crate) =>
-    this.ask(() => this.#tables.uses.stateOfCrate(crate));
+    this.ask(() => this.tables.uses.stateOfCrate(crate));
 
   vectorsReach: RecordStore["vectorsReach"] = (model) =>
-    this.ask(() => this.#tables.vectors.vectorsReach(model));
+    this.ask(() => this.tables.vectors.vectorsReach(model));
   changedTexts: RecordStore["changedTexts"] = (...args) =>
-    this.ask(() => this.#tables.vectors.changedTexts(...args));
+    this.ask(() => this.tables.vectors.changedTexts(...args));
   storeVectors: RecordStore["storeVectors"] = (...args) => this.write("storeVectors", ...args);
   forgetVectors: RecordStore["forgetVectors"] = (...args) => this.write("forgetVectors", ...args);
 
   reviewLink: RecordStore["reviewLink"] = (hash) =>
-    this.ask(() => this.#tables.reviewLinks.reviewLink(hash));
+    this.ask(() => this.tables.reviewLinks.reviewLink(hash));
   reviewLinksOf: RecordStore["reviewLinksOf"] = (record) =>
-    this.ask(() => this.#tables.reviewLinks.reviewLinksOf(record));
+    this.ask(() => this.tables.reviewLinks.reviewLinksOf(record));
   storeReviewLink: RecordStore["storeReviewLink"] = (...args) =>
     this.write("storeReviewLink", ...args);
   useReviewLink: RecordStore["useReviewLink"] = (...args) => this.write("useReviewLink", ...args);
   removeReviewLink: RecordStore["removeReviewLink"] = (...args) =>
     this.write("removeReviewLink", ...args);
 
+  atRevision: RecordStore["atRevision"] = (...args) =>
+    this.ask(() => this.tables.revisions.atRevision(...args));
+  history: RecordStore["history"] = (...args) =>
+    this.ask(() => this.tables.revisions.history(...args));
+  quads: RecordStore["quads"] = (ark) => this.ask(() => this.tables.revisions.quads(ark));
+  changes: RecordStore["changes"] = (...args) =>
+    this.ask(() => this.tables.revisions.changes(...args));
+
   storedScore: RecordStore["storedScore"] = (crate) =>
-    this.ask(() => this.#tables.scores.storedScore(crate));
+    this.ask(() => this.tables.scores.storedScore(crate));
   storeScore: RecordStore["storeScore"] = (score) => this.write("storeScore", score);
 
   submission: RecordStore["submission"] = (id) =>
-    this.ask(() => this.#tables.submissions.submission(id));
+    this.ask(() => this.tables.submissions.submission(id));
   submissionsOf: RecordStore["submissionsOf"] = (...args) =>
-    this.ask(() => this.#tables.submissions.submissionsOf(...args));
+    this.ask(() => this.tables.submissions.submissionsOf(...args));
   countSubmissions: RecordStore["countSubmissions"] = (user) =>
-    this.ask(() => this.#tables.submissions.countSubmissions(user));
+    this.ask(() => this.tables.submissions.countSubmissions(user));
   unfinished: RecordStore["unfinished"] = () =>
-    this.ask(() => this.#tables.submissions.unfinished());
+    this.ask(() => this.tables.submissions.unfinished());
   submit: RecordStore["submit"] = (submission) => this.write("submit", submission);
   beginAttempt: RecordStore["beginAttempt"] = (...args) => this.write("beginAttempt", ...args);
   yieldAttempt: RecordStore["yieldAttempt"] = (...args) => this.write("yieldAttempt", ...args);

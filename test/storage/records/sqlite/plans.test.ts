@@ -8,7 +8,6 @@ import {
   openForWriting,
 } from "../../../../src/storage/records/sqlite/connection.js";
 import { openSqliteRecordStore } from "../../../../src/storage/records/sqlite/index.js";
-import { LinkReads } from "../../../../src/storage/records/sqlite/links.js";
 import { FeedReads, RecordReads } from "../../../../src/storage/records/sqlite/reads.js";
 import { migrate } from "../../../../src/storage/records/sqlite/schema.js";
 import { SelectionReads } from "../../../../src/storage/records/sqlite/selection-reads.js";
@@ -29,10 +28,9 @@ const LARGE =
 /** Has the statements of tables that both databases share prepared, which are at their first use. */
 async function useTables(connection: Connection): Promise<void> {
   const statements = new TableStatements(connection);
-  const { access, accounts, objects, reviewLinks, scores, submissions, uses, vectors } = new Tables(
-    statements,
-    TABLE_SQL,
-  );
+  const tables = new Tables(statements, TABLE_SQL);
+  const { access, accounts, links, objects, reviewLinks, revisions } = tables;
+  const { scores, submissions, uses, vectors } = tables;
   const user = "ark:99999/user";
   const score = { crate: user, state: "", whole: true, body: new Uint8Array() };
   const link = { hash: "", id: "", record: user, createdBy: user, createdAt: 0, expiresAt: 1 };
@@ -67,6 +65,14 @@ async function useTables(connection: Connection): Promise<void> {
   await uses.embargoes({ limit: 1 });
   await uses.danglingLinks(user, { limit: 1 });
   await uses.stateOfCrate(user);
+  for (const backward of [false, true]) {
+    await links.linksFrom([user], { backward, limit: 1 });
+    await links.linksTo([user], { backward, limit: 1 });
+  }
+  await revisions.atRevision(user, 1);
+  await revisions.history(user, { limit: 1 });
+  await revisions.quads(user);
+  await revisions.changes({ sequence: 0, record: 0 }, 1);
   // Asked for members that there are only.
   await statements.query(TABLE_SQL.uses.closed, [[1]]);
   await statements.query(TABLE_SQL.uses.links, [[1], 0, 0, 1, null]);
@@ -78,10 +84,8 @@ test("no prepared statement scans a whole table of records", async () => {
   try {
     migrate(connection, "records.db");
     const prepare = vi.spyOn(Connection.prototype, "prepare");
-    const prepared = [Committer, FeedReads, LinkReads, RecordReads].map(
-      (Kind) => new Kind(connection),
-    );
-    expect(prepared).toHaveLength(4);
+    const prepared = [Committer, FeedReads, RecordReads].map((Kind) => new Kind(connection));
+    expect(prepared).toHaveLength(3);
     await useTables(connection);
     const statements = prepare.mock.calls.map(([sql]) => sql);
     prepare.mockRestore();
