@@ -11,6 +11,7 @@ import {
   sitemapPage,
   voidDescription,
 } from "../services/harvest/catalog.js";
+import { seenByAll } from "../services/access/seen.js";
 import { atomFeed } from "../services/harvest/feed.js";
 import { answerOai } from "../services/harvest/oai.js";
 import { RDF_TYPES, type RdfType, type Statements } from "../services/harvest/rdf-text.js";
@@ -42,7 +43,7 @@ const oai: Handler = async (request) => {
   sendBytes(req, res, Buffer.from(answer), { type: "text/xml; charset=utf-8" });
 };
 
-export const harvestOperations: Handlers = {
+const operations: Handlers = {
   oai_get: oai,
   oai_post: oai,
   sitemap: async ({ req, res, query: { page }, context: { deps } }) => {
@@ -94,6 +95,17 @@ export const harvestOperations: Handlers = {
       headers: { Link: `<${deps.baseUrl()}/.well-known/api-catalog>; rel="api-catalog"` },
     }),
 };
+
+/** What is harvested is the same for those who see private records. */
+const forAll =
+  (handler: Handler): Handler =>
+  (request) => {
+    const { context } = request;
+    return handler({ ...request, context: { ...context, deps: seenByAll(context.deps) } });
+  };
+export const harvestOperations: Handlers = Object.fromEntries(
+  Object.entries(operations).map(([name, handler]) => [name, forAll(handler)]),
+);
 
 /** @throws ServiceError `NOT_ACCEPTABLE`; ValidationError for an unknown `?format=` */
 const rdfTypeOf = ({ req, query: { format } }: RestRequest): RdfType =>

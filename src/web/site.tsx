@@ -77,7 +77,7 @@ import { searchRoutes } from "./pages/search.js";
 import { uploadRoutes } from "./pages/upload.js";
 
 /** Every page with an address of its own. */
-const ROUTES: readonly Route[] = [
+export const ROUTES: readonly Route[] = [
   ...homeRoutes,
   ...accountRoutes,
   ...searchRoutes,
@@ -246,7 +246,8 @@ export class Site {
   }
 
   async #tombstone(request: PageRequest, error: RecordGone): Promise<Page> {
-    return tombstonePage(request, error, await lastKnown(this.#deps, error.ark));
+    const seen = seenBy(readBy(this.#deps, request.review), request.caller);
+    return tombstonePage(request, error, await lastKnown(seen, error.ark));
   }
 
   /** Who reads, and their questions. The frame shows who is signed in. */

@@ -333,6 +333,32 @@ describe("private records", () => {
     expect(named.size).toBe(1_050);
   });
 
+  it("are in no feed, also for those who see them", async () => {
+    const archived = "ark:99999/private-archived";
+    const crate = await create(
+      "/rocrate/metadata?visibility=private",
+      metadata([], { "@id": archived, name: "An archive of osmium" }),
+    );
+    expect(crate.status).toBe(200);
+    const json = { "@id": archived, publicationStatus: "ARCHIVED" };
+    const { token } = owner!;
+    expect((await server.request("PUT", "/publish", { token, json })).status).toBe(200);
+    expect((await read(`/${archived}`, owner!)).text).toContain("osmium");
+    for (const path of [
+      "/feed",
+      `/feed?owner=${owner!.id}`,
+      "/feed?text=osmium",
+      "/catalog",
+      "/sitemap.xml?page=1",
+      "/oai?verb=ListRecords&metadataPrefix=oai_dc",
+      `/oai?verb=GetRecord&metadataPrefix=oai_dc&identifier=${archived}`,
+    ]) {
+      const [own, others] = [await read(path, owner!), await read(path, null)];
+      expect([path, /an archive of osmium/i.test(own.text)]).toEqual([path, false]);
+      expect([path, own.status]).toEqual([path, others.status]);
+    }
+  });
+
   it("are made over GraphQL as well, one record or a crate", async () => {
     const ask = async (query: string, variables: object) => {
       const { text } = await server.request("POST", "/graphql", {

@@ -133,4 +133,24 @@ describe("an anonymous review link", () => {
     });
     expect([made.status, made.text]).toEqual([422, expect.stringContaining("is open")]);
   });
+
+  it("hides them in the evidence of what has been published since", async () => {
+    for (const publicationStatus of ["PUBLISHED", "ARCHIVED"]) {
+      const { status } = await world.server.request("PUT", "/publish", {
+        token: world.token("owner")!,
+        json: { "@id": crate, publicationStatus },
+      });
+      expect(status).toBe(200);
+      for (const path of [
+        `/${crate}`,
+        `/evidence/${crate}`,
+        `/evidencegraph/query/${crate}?format=json&direction=both`,
+        `/evidencegraph/query/${crate}?format=svg`,
+        `/impact/${member}`,
+      ]) {
+        const { status, text } = await read(path, "anonymousReviewer", PAGE);
+        expect([path, status, namedIn(text)]).toEqual([path, 200, []]);
+      }
+    }
+  });
 });

@@ -145,6 +145,10 @@ export function seenBy<D extends Seeing>(deps: D, caller: Reader | null): D {
   return seen as D;
 }
 
+/** The registry as it is harvested: the same for each reader, so that a cache may have it. */
+export const seenByAll = <D extends Seeing>(deps: D): D =>
+  seenBy({ ...deps, records: wholeStoreOf(deps.records), review: undefined }, null);
+
 /**
  * The registry as all see it who see a record: what is derived from other records for all of them
  * may not depend on the one who asks first.

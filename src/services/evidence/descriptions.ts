@@ -117,8 +117,8 @@ export async function describe(
     if (second !== "" && !node.includes(EMBEDDED)) addTo(known.records, textIn(second));
     // Of several names the first in sort order, so that it is always the same.
     if (place === 0) addTo(known.types, compactType(textIn(cell)));
-    else if (place === 1) known.name = least(known.name, textIn(cell));
-    else known.description = least(known.description, shorten(textIn(cell)));
+    else if (place === 1) known.name = least(known.name, ask.hidden.shown(textIn(cell)));
+    else known.description = least(known.description, shorten(ask.hidden.shown(textIn(cell))));
   };
   if (texts) eachCell(await texts, 1, receive);
   const selves: string[] = [];
@@ -217,6 +217,10 @@ const BATCH = 100;
 interface PrivateGraphs {
   /** Whether the viewer sees any. */
   any(): Promise<boolean>;
+  /** Whether a relation that the engine has is hidden from the viewer. */
+  hides(relation: string): boolean;
+  /** A text that the engine has, as the viewer may read it. */
+  shown(text: string): string;
   /** Edges by which nodes depend on others (`upstream`), or others on them. */
   edges(nodes: readonly string[], way: OneWay): Promise<Edge[]>;
   describe(nodes: readonly string[]): Promise<ReadonlyMap<string, Description>>;

@@ -6,6 +6,8 @@ import { eventLoop } from "../../event-loop-budget.js";
 import { getOrInsert } from "../../get-or-insert.js";
 import { arkKey, looksLikeArk } from "../../identifiers/ark.js";
 import type { RecordStore } from "../../storage/records/port.js";
+import { isHiddenProperty, withoutContacts } from "../access/anonymous.js";
+import { isAnonymous } from "../access/review.js";
 import { privateViewerOf } from "../access/seen.js";
 import { type Description, descriptionIn, holderOf } from "./descriptions.js";
 import { type Edge, NAME_OF_IRI, type OneWay, supportOf } from "./edges.js";
@@ -36,6 +38,16 @@ export class PrivateGraphs {
 
   any(): Promise<boolean> {
     return (this.#any ??= privateViewerOf(this.#records).then((viewer) => viewer !== ""));
+  }
+
+  /** Whether the engine is not asked for this relation, because it names people. */
+  hides(relation: string): boolean {
+    return isAnonymous(this.#records) && isHiddenProperty(relation);
+  }
+
+  /** What the engine has of a text, as the viewer may read it. */
+  shown(text: string): string {
+    return isAnonymous(this.#records) ? withoutContacts(text) : text;
   }
 
   async edges(nodes: readonly string[], way: OneWay): Promise<Edge[]> {

@@ -470,10 +470,12 @@ interface DirectedProperty {
 }
 
 const directedProperties = async (ask: GraphReader, way: OneWay): Promise<DirectedProperty[]> =>
-  (await namesInUse(ask)).map((name) => ({
-    name,
-    forward: (PROVENANCE[name].support === "object") === (way === "upstream"),
-  }));
+  (await namesInUse(ask))
+    .filter((name) => !ask.hidden.hides(name))
+    .map((name) => ({
+      name,
+      forward: (PROVENANCE[name].support === "object") === (way === "upstream"),
+    }));
 
 /**
  * With the record that states each edge, and a column for each property: its IRI in every row would
