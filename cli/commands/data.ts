@@ -247,7 +247,7 @@ export async function rebuildIndexCommand(options: { data?: string }): Promise<v
   const { config, records } = await openRecords(options);
   try {
     const log = { info() {}, warn: say, error: say };
-    const endpoint = await openEndpoint(config, records, log);
+    const endpoint = await openEndpoint(config, records, { log });
     if (!endpoint)
       throw new Failure(
         "no SPARQL endpoint is set (SPARQL_QUERY_URL and SPARQL_UPDATE_URL, or " +

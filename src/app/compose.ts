@@ -244,6 +244,9 @@ async function graphIndex(
   return index;
 }
 
+/** ms that the start waits for a graph server: one with a large log to read answers later. */
+const GRAPH_PATIENCE = 5_000;
+
 async function openIndex(
   config: Config,
   records: RecordStore,
@@ -261,7 +264,7 @@ async function openIndex(
     queueWait: config.SPARQL_QUEUE_WAIT,
     slice: config.SPARQL_SLICE,
   };
-  const endpoint = await openEndpoint(config, records, log);
+  const endpoint = await openEndpoint(config, records, { log, patience: GRAPH_PATIENCE });
   if (endpoint) {
     const { BOOKKEEPING, EndpointEngine, OpenEndpoint } =
       await import("../storage/graph/endpoint/index.js");

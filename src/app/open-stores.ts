@@ -132,13 +132,14 @@ interface OpenedEndpoint {
 /**
  * The endpoint that the settings name, or the one of a server that is started; `undefined` for the
  * index in this process.
+ * @param options.patience ms after which the server may still read its log; absent: it is awaited
  * @throws as {@link endpointAddress}; ServiceError `STORE_UNAVAILABLE` when the server does not
  * start
  */
 export async function openEndpoint(
   config: Config,
   records: RecordStore,
-  log?: EngineLog,
+  { log, patience }: { log?: EngineLog; patience?: number } = {},
 ): Promise<OpenedEndpoint | undefined> {
   const named = endpointAddress(config);
   const server =
@@ -149,6 +150,7 @@ export async function openEndpoint(
           program: config.OXIGRAPH_PROGRAM,
           folder: join(config.DATA_DIR, "graph"),
           memory: config.OXIGRAPH_MEMORY,
+          ...(patience !== undefined && { patience }),
           ...(log && { log }),
         })
       : undefined;

@@ -250,6 +250,25 @@ describe.skipIf(program === undefined)("a registry with GRAPH_ENGINE=oxigraph", 
     expect(linesOf(registry, "ended unexpectedly")).toEqual([]);
   }, 120_000);
 
+  it("serves records while the graph server still reads its log, and evidence later", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "arkgraph-own-server-"));
+    folders.push(folder);
+    const slow = join(folder, "slow-oxigraph");
+    await writeFile(slow, `#!/bin/sh\nsleep 12\nexec ${program} "$@"\n`, { mode: 0o755 });
+    const registry = await start({ OXIGRAPH_PROGRAM: slow, INDEX_WAIT: "0s" });
+    expect(linesOf(registry, "still reads its log")).toHaveLength(1);
+    expect(linesOf(registry, "the graph server answers")).toEqual([]);
+    await datasets(registry, ["a"]);
+    expect((await registry.ask("/ark:99999/a")).status).toBe(200);
+    await until(async () => (await subjects(registry)) === "1", 60_000);
+    expect((await registry.ask("/evidencegraph/query/ark:99999/a")).status).toBe(200);
+    expect(linesOf(registry, "ended unexpectedly")).toEqual([]);
+    // Stopped before it answers, it leaves nothing.
+    await registry.terminate();
+    const next = await start({ OXIGRAPH_PROGRAM: slow }, registry.dataDir);
+    expect((await next.terminate()).status).toBe(0);
+  }, 120_000);
+
   it("does not start without the program, and names the setting", async () => {
     const { status, stderr } = await runToEnd({ ...ENGINE, OXIGRAPH_PROGRAM: "no-such-oxigraph" });
     expect(status).toBe(1);

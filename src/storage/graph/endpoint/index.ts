@@ -20,13 +20,15 @@ interface OwnServerOptions {
   folder: string;
   /** OXIGRAPH_MEMORY, bytes. */
   memory: number;
+  /** ms after which {@link OwnServer.start} returns although the server still reads its log. */
+  patience?: number;
   log?: EngineLog;
 }
 
 /** It listens here only: it has no password. */
 const HOST = "127.0.0.1";
-/** ms within which it answers, after a crash or with a large log to read. */
-const READY = 60_000;
+/** ms within which it answers: it reads its log first, which may have a gigabyte. */
+const READY = 1_800_000;
 /** ms that it may take to end before it is killed. */
 const END = 5_000;
 /** ms before it is started again; doubled up to the last, and anew once it has run for a while. */
@@ -40,6 +42,8 @@ const STARTS = 20;
 const IN_USE = /address already in use|lock file/i;
 /** A folder that the server cannot read. */
 const DAMAGED = /corruption|no such file or directory/i;
+/** It has neither answered nor failed. */
+const LATER = "later";
 /** Characters of its last output that are read for a reason. */
 const TAIL = 4_000;
 
@@ -68,6 +72,8 @@ export class OwnServer {
   #restart: NodeJS.Timeout | undefined;
   #checking = false;
   #replacing: { back: Promise<void>; done: () => void } | undefined;
+  /** Its damaged folder was removed; a second one is no accident. */
+  #emptied = false;
   #closed = false;
 
   readonly #options: Required<OwnServerOptions>;
@@ -97,34 +103,48 @@ export class OwnServer {
   }
 
   /**
-   * Resolves when it answers.
+   * Resolves when it answers, or after `patience`: it goes on with its start then.
    * @throws ServiceError `STORE_UNAVAILABLE` when it cannot be started, with the reason and the fix
    */
   static async start(options: OwnServerOptions): Promise<OwnServer> {
-    const { folder } = options;
-    const whole = { log: silent, ...options, program: await found(options.program) };
-    let emptied = false;
-    for (let start = 1; ; start++) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+    const program = await found(options.program);
+    const whole = { log: silent, patience: READY, ...options, program };
+    for (let start = 1, emptied = false; ; start++) {
       const server = new OwnServer(whole, await freePort());
-      const reason = await server.#begin();
+      server.#emptied = emptied;
+      const begun = server.#begin();
+      const reason = await Promise.race([
+        begun,
+        pause(whole.patience, undefined, { ref: false }).then(() => LATER),
+      ]);
       if (reason === undefined) return server;
+      if (reason === LATER) {
+        whole.log.warn(
+          { folder: whole.folder },
+          "the graph server still reads its log: records are served, evidence and /sparql later",
+        );
+        server.#goOn(begun);
+        return server;
+      }
       await server.close();
       if (start < STARTS && IN_USE.test(reason)) await pause(FIRST_BACKOFF);
-      else if (!emptied && DAMAGED.test(reason)) {
-        // It holds only what the registry fills in again.
-        whole.log.error(
-          { reason, folder },
-          "the folder of the graph server is damaged; it is filled anew",
-        );
-        await rm(folder, { recursive: true, force: true });
-        emptied = true;
-      } else
+      else if (await server.#emptyIfDamaged(reason)) emptied = true;
+      else
         throw unavailable(
           `the Oxigraph server did not start: ${reason}. Its folder, graph in DATA_DIR, holds ` +
             "only what the registry fills in again: remove it if it is damaged.",
         );
     }
+  }
+
+  /** @returns whether its folder was damaged, and was removed */
+  async #emptyIfDamaged(reason: string): Promise<boolean> {
+    if (this.#emptied || !DAMAGED.test(reason)) return false;
+    const { folder, log } = this.#options;
+    // It holds only what the registry fills in again.
+    log.error({ reason, folder }, "the folder of the graph server is damaged; it is filled anew");
+    await rm(folder, { recursive: true, force: true });
+    return (this.#emptied = true);
   }
 
   /** Of its process; `undefined` while none runs. */
@@ -149,6 +169,8 @@ export class OwnServer {
   /** Starts the process; returns why it does not answer, if so. */
   async #begin(): Promise<string | undefined> {
     const began = performance.now();
+    await mkdir(this.#options.folder, { recursive: true, mode: 0o700 });
+    if (this.#closed) return "it was stopped";
     const child = this.#spawn();
     this.#child = child;
     let ready = false;
@@ -274,9 +296,18 @@ export class OwnServer {
   }
 
   #startAgain(): void {
-    void this.#begin().then((failure) => {
-      if (failure !== undefined && !this.#closed) this.#again(failure);
-    });
+    this.#goOn(this.#begin());
+  }
+
+  /** Starts it again after a start that failed. */
+  #goOn(begun: Promise<string | undefined>): void {
+    begun
+      .then(async (failure) => {
+        if (failure === undefined || this.#closed) return;
+        if (await this.#emptyIfDamaged(failure)) this.#startAgain();
+        else this.#again(failure);
+      })
+      .catch((error: Error) => this.#again(error.message));
   }
 }
 
