@@ -5,7 +5,6 @@ import { emailTaken, hasAccount, identityTaken, isSpent, noAccount } from "../re
 import { numberedPage, readNumber } from "../rows.js";
 import { type Flag, isUniqueViolation, type Statements, statement } from "../statements.js";
 import { isStorableText } from "../text.js";
-import { LINK } from "./credentials.js";
 
 export type AccountRow = [
   user: string,
@@ -93,6 +92,10 @@ const DELETE = statement(
     signed_in_at = NULL WHERE person = $1 AND NOT deleted`,
 );
 const FORGET_CREDENTIALS = statement("DELETE FROM credential WHERE person = $1");
+export const LINK = statement(
+  `INSERT INTO identity (issuer, subject, person, linked_at) VALUES ($1, $2, $3, $4)
+    ON CONFLICT DO NOTHING`,
+);
 const FORGET_IDENTITIES = statement("DELETE FROM identity WHERE person = $1");
 const FORGET_REQUESTS = statement("DELETE FROM access_request WHERE requester = $1");
 const SIGN_IN = statement("UPDATE account SET signed_in_at = $2 WHERE person = $1 AND NOT deleted");

@@ -9,7 +9,7 @@ import type {
 } from "../port.js";
 import { type Statements, statement } from "../statements.js";
 import { isStorableText } from "../text.js";
-import { ACCOUNT_COLUMNS, accountOf, type AccountRow } from "./accounts.js";
+import { ACCOUNT_COLUMNS, accountOf, type AccountRow, LINK } from "./accounts.js";
 
 type CredentialRow = [
   hash: string,
@@ -91,10 +91,6 @@ const IDENTITY = statement<IdentityRow>(
 const IDENTITIES_OF = statement<IdentityRow>(
   `SELECT issuer, subject, person, linked_at FROM identity WHERE person = $1
     ORDER BY linked_at, issuer, subject`,
-);
-export const LINK = statement(
-  `INSERT INTO identity (issuer, subject, person, linked_at) VALUES ($1, $2, $3, $4)
-    ON CONFLICT DO NOTHING`,
 );
 const UNLINK = statement("DELETE FROM identity WHERE person = $1 AND issuer = $2");
 
