@@ -260,6 +260,35 @@ describe("private records", () => {
     ]);
   });
 
+  it("are counted in evidence as identifiers that nobody has", async () => {
+    const [ofHidden, ofNothing] = ["ark:99999/private-names-one", "ark:99999/private-names-two"];
+    for (const [ark, named] of [
+      [ofHidden, HIDDEN],
+      [ofNothing, NOTHING],
+    ] as const)
+      await create("/dataset", bodyOf("dataset", owner!.id, { "@id": ark, derivedFrom: [named] }));
+    const html = { headers: { Accept: "text/html" } };
+    const unknown = async (ark: string, reader: Reader) => {
+      const { text } = await read(`/evidencegraph/query/${ark}`, reader);
+      const graph = JSON.parse(text) as { hidden: object; dangling: object[] };
+      const asked = `{ evidence(id: "${ark}") { hidden { unknown } } }`;
+      const { data } = JSON.parse(await graphql(asked, reader)) as {
+        data: { evidence: { hidden: { unknown: number } } };
+      };
+      const page = await read(`/evidence/${ark}`, reader, html);
+      return [
+        graph.hidden,
+        graph.dangling.length,
+        data.evidence.hidden.unknown,
+        page.text.includes("1 record is unknown here, or not for you to see."),
+      ];
+    };
+    for (const reader of [null, other!])
+      for (const ark of [ofHidden, ofNothing])
+        expect(await unknown(ark, reader)).toEqual([{ unknown: 1 }, 1, 1, true]);
+    expect(await unknown(ofHidden, owner!)).toEqual([{}, 0, 0, false]);
+  });
+
   it("are open once they are published, a crate with its members", async () => {
     const published = await server.request("PUT", "/publish", {
       token: owner!.token,

@@ -195,6 +195,8 @@ class HiddenType implements Required<Hidden> {
   @Field(() => Int, { description: "Nodes on later pages." }) limit!: number;
   @Field(() => Int, { description: "References to deleted records, which are in dangling." })
   deleted!: number;
+  @Field(() => Int, { description: "References to what is unknown here, or not for the caller." })
+  unknown!: number;
   @Field(() => Int, { description: "Nodes of other kinds." }) kind!: number;
   @Field(() => Int, { description: "Nodes that groups stand in for." }) collapsed!: number;
   @Field(() => Int, { description: "Statements of third parties, with assertedBy OWNER." })
@@ -204,6 +206,7 @@ const NOTHING_HIDDEN: Required<Hidden> = {
   depth: 0,
   limit: 0,
   deleted: 0,
+  unknown: 0,
   kind: 0,
   collapsed: 0,
   thirdParty: 0,

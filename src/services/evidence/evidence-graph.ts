@@ -194,10 +194,9 @@ async function readNodes(
       for (let start = batch; start < page.nodes.length; start += batch) yield await read(start);
     },
     tail() {
-      const deleted = missing.reduce(
-        (sum, { reason, count = 1 }) => sum + (reason === "deleted" ? count : 0),
-        0,
-      );
+      const missingFor = (asked: Dangling["reason"]): number =>
+        missing.reduce((sum, { reason, count = 1 }) => sum + (reason === asked ? count : 0), 0);
+      const [deleted, unknown] = [missingFor("deleted"), missingFor("unknown")];
       return {
         outputs: outputsOf(outline),
         dangling: missing,
@@ -205,6 +204,7 @@ async function readNodes(
           ...hidden,
           ...(page.later > 0 && { limit: page.later }),
           ...(deleted > 0 && { deleted }),
+          ...(unknown > 0 && { unknown }),
         },
         truncated: page.cursor !== undefined,
         ...(page.cursor !== undefined && { cursor: page.cursor }),

@@ -132,6 +132,11 @@ export interface Hidden {
   limit?: number;
   /** References to deleted records (listed in `dangling`). */
   deleted?: number;
+  /**
+   * References to identifiers that nobody has, or to records that the reader may not see (listed in
+   * `dangling`): counted alike, so that the number does not betray a private record.
+   */
+  unknown?: number;
   /** Nodes of kinds that were not requested. */
   kind?: number;
   /** Nodes that groups represent. */

@@ -319,7 +319,7 @@ describe("an evidence graph", () => {
       { "@id": "ark:99999/later", reason: "unknown" },
       { "@id": "https://example.org/data.csv", reason: "external" },
     ]);
-    expect(graph.hidden).toEqual({ deleted: 1 });
+    expect(graph.hidden).toEqual({ deleted: 1, unknown: 1 });
     world.write({ later: {} });
     expect(nodesIn(await world.ask("result"))).toEqual(["result", "later"]);
   });

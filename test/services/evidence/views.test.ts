@@ -45,13 +45,14 @@ describe("an evidence graph can be viewed in part:", () => {
       ...OUTSIDE.map((name) => `count usedDataset ${name}`),
       "segment usedSoftware tool",
     ]);
-    expect(graph.hidden).toEqual({ kind: 43 });
+    expect(graph.hidden).toEqual({ kind: 43, unknown: 3 });
     expect(graph.dangling.map((each) => each["@id"])).toEqual(
       OUTSIDE.map((name) => `ark:99999/${name}`),
     );
     expect((await world.ask("table", { kinds: ["user"], depth: 2 })).hidden).toEqual({
       depth: 3,
       kind: 2,
+      unknown: 3,
     });
   });
 
@@ -85,10 +86,10 @@ describe("an evidence graph can be viewed in part:", () => {
         group: expect.any(String) as string,
       },
     ]);
-    expect(graph.hidden).toEqual({ collapsed: 43 });
+    expect(graph.hidden).toEqual({ collapsed: 43, unknown: 3 });
 
     const opened = await world.ask("table", { collapse: 3, expand: [group!.group!] });
-    expect(opened.hidden).toEqual({ collapsed: 3 });
+    expect(opened.hidden).toEqual({ collapsed: 3, unknown: 3 });
     expect(nodesIn(opened)).toHaveLength(7 + 40);
     const all = await world.ask("table", {
       collapse: 3,
@@ -107,9 +108,9 @@ describe("an evidence graph can be viewed in part:", () => {
       );
       return [graph["@graph"].length + graph.dangling.length, graph.hidden];
     };
-    expect(await drawn(100, 100)).toEqual([50, {}]);
-    expect(await drawn(10, 100)).toEqual([8, { collapsed: 45 }]);
-    expect(await drawn(10, 49)).toEqual([10, { limit: 40 }]);
+    expect(await drawn(100, 100)).toEqual([50, { unknown: 3 }]);
+    expect(await drawn(10, 100)).toEqual([8, { collapsed: 45, unknown: 3 }]);
+    expect(await drawn(10, 49)).toEqual([10, { limit: 40, unknown: 3 }]);
   });
 
   it("as what is next to a record, with the inputs of the run that made it", async () => {
@@ -152,7 +153,10 @@ describe("an evidence graph can be viewed in part:", () => {
     const one = await world.ask("table", { depth: 1, further: true, expand: [id("count")] });
     expect(nodesIn(one)).toEqual(["table", "count", "cells"]);
     expect(one.dangling.map((each) => each["@id"])).toEqual(OUTSIDE.map(id));
-    expect([further(one), one.hidden]).toEqual([{ cells: { support: 3, use: 0 } }, { depth: 3 }]);
+    expect([further(one), one.hidden]).toEqual([
+      { cells: { support: 3, use: 0 } },
+      { depth: 3, unknown: 3 },
+    ]);
 
     // What was added can be expanded too, in any order and spelling.
     const two = await world.ask("table", {
@@ -163,7 +167,7 @@ describe("an evidence graph can be viewed in part:", () => {
     expect(nodesIn(two)).toEqual(["table", "count", "cells", "mask1", "mask2", "segment"]);
     expect([further(two), two.hidden]).toEqual([
       { segment: { support: 41, use: 0 } },
-      { depth: 41 },
+      { depth: 41, unknown: 3 },
     ]);
     expect(edgesIn(two)).toContain("segment usedDataset mask1");
 

@@ -131,6 +131,12 @@ export function Chips({ id, view, picture, graph, kinds }: ChipsProps) {
           Arrows from what is used in many places
         </Chip>
       )}
+      {graph.hidden.unknown !== undefined && (
+        <li class="quiet">
+          {graph.hidden.unknown === 1 ? "1 record is" : `${graph.hidden.unknown} records are`}{" "}
+          unknown here, or not for you to see.
+        </li>
+      )}
     </ul>
   );
 }
