@@ -253,6 +253,25 @@ export function Form({ csrf, children, ...attributes }: FormProps) {
   );
 }
 
+/** Links to the parts of a long page, and to pages that belong to it. */
+export function PageParts({
+  parts,
+}: {
+  parts: readonly (readonly [href: string, text: string])[];
+}) {
+  return (
+    <nav aria-label="Parts of this page">
+      <ul class="tabs parts">
+        {parts.map(([href, text]) => (
+          <li>
+            <a href={href}>{text}</a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
 type SectionProps = Omit<JSX.IntrinsicElements["section"], "title"> & {
   title: ComponentChildren;
   /** Said quietly behind the title, mostly a number. */

@@ -1,5 +1,15 @@
 import { ServiceError } from "../../errors.js";
-import { Empty, Facts, Field, Form, Notice, Pager, Section, When } from "../components.js";
+import {
+  Empty,
+  Facts,
+  Field,
+  Form,
+  Notice,
+  PageParts,
+  Pager,
+  Section,
+  When,
+} from "../components.js";
 import { RecordCard } from "../record-components.js";
 import {
   type AccountRowFragment,
@@ -54,9 +64,14 @@ async function administration(request: PageRequest, state: State = {}): Promise<
     body: (
       <>
         <h1>Administration</h1>
-        <p>
-          <a href="/admin/audit">Audit log</a>
-        </p>
+        <PageParts
+          parts={[
+            ["#accounts", "Accounts"],
+            ["#submissions", "Submissions"],
+            ["#embargoed", "Embargoed"],
+            ["/admin/audit", "Audit log"],
+          ]}
+        />
         {state.done !== undefined && <Notice tone="success">{state.done}</Notice>}
         {state.problem !== undefined && <Notice tone="danger">{state.problem}</Notice>}
         {state.reset && (
@@ -73,7 +88,7 @@ async function administration(request: PageRequest, state: State = {}): Promise<
           <Health health={answer.health} />
         </Section>
         <Accounts accounts={accounts} csrf={csrf} own={viewer!.id} query={query} />
-        <Section title="Submissions">
+        <Section id="submissions" title="Submissions">
           {submissions.nodes.length === 0 ? (
             <Empty title="Nothing was submitted yet." />
           ) : (
@@ -90,20 +105,17 @@ async function administration(request: PageRequest, state: State = {}): Promise<
             </p>
           )}
         </Section>
-        <Section title="Embargoed">
+        <Section id="embargoed" title="Embargoed" count={countText(embargoed.totalCount)}>
           {embargoed.nodes.length === 0 ? (
             <Empty title="No record is under an embargo." />
           ) : (
-            <>
-              <p>{counted(embargoed.totalCount, "record")}</p>
-              <ul class="results-list">
-                {embargoed.nodes.map((record) => (
-                  <li>
-                    <RecordCard record={record} />
-                  </li>
-                ))}
-              </ul>
-            </>
+            <ul class="results-list">
+              {embargoed.nodes.map((record) => (
+                <li>
+                  <RecordCard record={record} />
+                </li>
+              ))}
+            </ul>
           )}
         </Section>
       </>
@@ -158,7 +170,7 @@ interface AccountsProps {
 
 function Accounts({ accounts, csrf, own, query }: AccountsProps) {
   return (
-    <Section title="Accounts">
+    <Section id="accounts" title="Accounts">
       <form class="row desk-find" action="/admin" role="search" aria-label="Search accounts">
         <input
           type="search"
@@ -334,6 +346,13 @@ const PARTS: Readonly<Record<string, string>> = {
   FAILED: "does not answer",
 };
 
+const PART_NAMES: Readonly<Record<string, string>> = {
+  records: "Records",
+  index: "Graph index",
+  objects: "Stored files",
+  jobs: "Jobs",
+};
+
 function Health({ health }: { health: HealthAnswer }) {
   return (
     <>
@@ -345,7 +364,9 @@ function Health({ health }: { health: HealthAnswer }) {
       </p>
       {health.advice !== null && <Notice tone="warning">{health.advice}</Notice>}
       <Facts
-        rows={health.checks.map(({ part, state }) => [part, PARTS[state] ?? state] as const)}
+        rows={health.checks.map(
+          ({ part, state }) => [PART_NAMES[part] ?? part, PARTS[state] ?? state] as const,
+        )}
       />
     </>
   );

@@ -45,10 +45,16 @@ async function auditLog(request: PageRequest): Promise<Page | Redirect> {
     section: "admin",
     body: (
       <>
+        <nav class="crumb" aria-label="Where this is">
+          <a href="/admin">Administration</a> <span aria-hidden="true">›</span>
+        </nav>
         <h1>Audit log</h1>
+        <p>
+          Who signed in, changed access, published, deleted or administered. The newest is first.
+        </p>
         <form action="/admin/audit" role="search" aria-label="Entries">
           <details class="more" open={Object.values(filter).some((value) => value !== "")}>
-            <summary>Only some of the entries</summary>
+            <summary>Filter the entries</summary>
             <Field
               label="What"
               name="action"
@@ -112,7 +118,7 @@ function Entries({ entries, names }: EntriesProps) {
             <th scope="col">Who</th>
             <th scope="col">From</th>
             <th scope="col">To what</th>
-            <th scope="col">More</th>
+            <th scope="col">Details</th>
           </tr>
         </thead>
         <tbody>
@@ -140,7 +146,7 @@ function Detail({ detail }: { detail: Readonly<Record<string, string | number | 
   const parts = Object.entries(detail).map(([name, value]) => `${name}: ${value}`);
   if (parts.length === 0) return <td />;
   return (
-    <td data-label="More">
+    <td data-label="Details">
       <bdi>{parts.join(", ")}</bdi>
     </td>
   );

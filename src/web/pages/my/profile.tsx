@@ -195,6 +195,7 @@ function TokensSection({ tokens, csrf, sent, problem }: FormProps & { tokens: Ac
       </p>
       <ProblemNotice problem={problem} />
       {tokens.length > 0 && <TokenTable tokens={tokens} csrf={csrf} />}
+      <h3>New token</h3>
       <Form csrf={csrf}>
         <Field
           label="Name of a new token"

@@ -39,8 +39,9 @@ async function linksPage(request: PageRequest, shown: Shown = {}): Promise<Page>
         <Back record={record} />
         <h1>Review links</h1>
         <p>
-          Who has a review link reads this record, its files and its evidence without an account,
-          and those of its members if it is a crate. Nobody changes anything with it.
+          Anyone with a review link reads this record, its files and its evidence without an
+          account, and those of its members if it is a crate. A link changes nothing, and ends by
+          itself.
         </p>
         {done && (
           <Notice tone="success">
@@ -64,7 +65,9 @@ async function linksPage(request: PageRequest, shown: Shown = {}): Promise<Page>
           {reviewLinks.length > 0 ? (
             <LinkTable links={reviewLinks} csrf={csrf} />
           ) : (
-            <Empty title="No link is valid" />
+            <Empty title="No link reads this record.">
+              <p>Make one below, and send its address to the reviewers.</p>
+            </Empty>
           )}
         </Section>
         <Section title="A new link">
