@@ -1,6 +1,7 @@
 import { ServiceError } from "../../errors.js";
 import {
   Empty,
+  EntryTable,
   Facts,
   Field,
   Form,
@@ -188,72 +189,59 @@ function Accounts({ accounts, csrf, own, query }: AccountsProps) {
           </p>
         </Empty>
       )}
-      <div class="scroll">
-        <table class="stack entries">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">E-mail</th>
-              <th scope="col">Role</th>
-              <th scope="col">Created</th>
-              <th scope="col">Last sign-in</th>
-              <th scope="col">Actions</th>
-            </tr>
-          </thead>
-          <tbody>
-            {accounts.nodes.map((account) => (
-              <tr>
-                <td class="entry">
-                  <a href={recordPath(account.user.id)}>
-                    <bdi>{account.name ?? account.user.id}</bdi>
-                  </a>
-                </td>
-                <td data-label="E-mail">
-                  <bdi>{account.email}</bdi>
-                </td>
-                <td data-label="Role">
-                  {account.admin ? "administrator" : "member"}
-                  {account.disabled && ", disabled"}
-                </td>
-                <td data-label="Created">
-                  <When at={account.createdAt} />
-                </td>
-                <td data-label="Last sign-in">
-                  {account.signedInAt ? <When at={account.signedInAt} minute /> : "never"}
-                </td>
-                <td>
-                  <Form csrf={csrf} class="row">
-                    <input type="hidden" name="user" value={account.user.id} />
-                    <button class="secondary" name="action" value="reset">
-                      Reset link
-                    </button>
-                    {account.user.id !== own && (
-                      <>
-                        <button
-                          class="secondary"
-                          name="action"
-                          value={account.disabled ? "enable" : "disable"}
-                        >
-                          {account.disabled ? "Enable" : "Disable"}
-                        </button>
-                        <button
-                          class="secondary"
-                          name="action"
-                          value={account.admin ? "demote" : "promote"}
-                        >
-                          {account.admin ? "Make member" : "Make administrator"}
-                        </button>
-                      </>
-                    )}
-                  </Form>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <EntryTable
+        rows={accounts.nodes}
+        columns={[
+          [
+            "Name",
+            ({ name, user }) => (
+              <a href={recordPath(user.id)}>
+                <bdi>{name ?? user.id}</bdi>
+              </a>
+            ),
+          ],
+          ["E-mail", ({ email }) => <bdi>{email}</bdi>],
+          ["Role", roleOf],
+          ["Created", ({ createdAt }) => <When at={createdAt} />],
+          [
+            "Last sign-in",
+            ({ signedInAt }) => (signedInAt ? <When at={signedInAt} minute /> : "never"),
+          ],
+          ["Actions", (account) => <AccountActions {...{ account, csrf, own }} />],
+        ]}
+      />
       <Pager path="/admin" query={query} pageInfo={accounts.pageInfo} />
     </Section>
+  );
+}
+
+const roleOf = ({ admin, disabled }: AccountRowFragment): string =>
+  `${admin ? "administrator" : "member"}${disabled ? ", disabled" : ""}`;
+
+interface AccountProps {
+  account: AccountRowFragment;
+  csrf: string | null;
+  own: string;
+}
+
+function AccountActions({ account, csrf, own }: AccountProps) {
+  return (
+    <Form csrf={csrf} class="row">
+      <input type="hidden" name="user" value={account.user.id} />
+      <button class="secondary" name="action" value="reset">
+        Reset link
+      </button>
+      {account.user.id !== own && (
+        <>
+          <button class="secondary" name="action" value={account.disabled ? "enable" : "disable"}>
+            {account.disabled ? "Enable" : "Disable"}
+          </button>
+          <button class="secondary" name="action" value={account.admin ? "demote" : "promote"}>
+            {account.admin ? "Make member" : "Make administrator"}
+          </button>
+        </>
+      )}
+    </Form>
   );
 }
 
