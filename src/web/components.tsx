@@ -253,6 +253,58 @@ export function Form({ csrf, children, ...attributes }: FormProps) {
   );
 }
 
+type Column<Row> = readonly [title: string, cell: (row: Row) => ComponentChildren];
+
+/** A table whose rows are cards on phones; the first cell is the heading, actions need no name. */
+export function EntryTable<Row>(props: { rows: readonly Row[]; columns: readonly Column<Row>[] }) {
+  const { rows, columns } = props;
+  return (
+    <div class="scroll">
+      <table class="stack entries">
+        <thead>
+          <tr>
+            {columns.map(([title]) => (
+              <th scope="col">{title}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr>
+              {columns.map(([title, cell], index) =>
+                index === 0 ? (
+                  <td class="entry">{cell(row)}</td>
+                ) : (
+                  <td data-label={title.startsWith("Action") ? undefined : title}>{cell(row)}</td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Links to the parts of a long page, and to pages that belong to it. */
+export function PageParts({
+  parts,
+}: {
+  parts: readonly (readonly [href: string, text: string])[];
+}) {
+  return (
+    <nav aria-label="Parts of this page">
+      <ul class="tabs parts">
+        {parts.map(([href, text]) => (
+          <li>
+            <a href={href}>{text}</a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
 type SectionProps = Omit<JSX.IntrinsicElements["section"], "title"> & {
   title: ComponentChildren;
   /** Said quietly behind the title, mostly a number. */

@@ -159,7 +159,7 @@ export function RecordCard({ record, level = 3, children }: CardProps) {
             <RecordLink record={record.owner} />
           </>
         )}
-        {" · "}
+        {" · changed "}
         <When at={record.modifiedAt} />
         {record.license && (
           <>

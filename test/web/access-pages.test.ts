@@ -37,10 +37,12 @@ describe("a reader who may not have the bytes", () => {
     const path = `/ask/${crate}`;
     const there = `/signin?to=${encodeURIComponent(path)}`;
     expect(await textOf(anonymous, `/${crate}`)).toContain(
-      `<a href="${there}">Sign in to ask for access</a>`,
+      `<a class="button secondary" href="${there}">Sign in to ask for access</a>`,
     );
     expect((await anonymous!.get(path)).location).toBe(there);
-    expect(await textOf(reader, `/${crate}`)).toContain(`<a href="${path}">Ask for access</a>`);
+    expect(await textOf(reader, `/${crate}`)).toContain(
+      `<a class="button secondary" href="${path}">Ask for access</a>`,
+    );
     expect(await textOf(reader, path)).toContain('name="reason"');
     const empty = await reader!.send(path, { reason: " " });
     expect(empty.status).toBe(422);
@@ -61,7 +63,7 @@ describe("a reader who may not have the bytes", () => {
   });
 
   test("gets them until the owner ends it in My work, and sees why", async () => {
-    expect(await textOf(owner, "/my")).toContain("<strong>1</strong> requests for access");
+    expect(await textOf(owner, "/my")).toContain("<strong>1</strong> request for access");
     const page = await textOf(owner, "/my/access");
     expect(page).toContain("To &lt;b>repeat&lt;/b> it.");
     expect(page).toContain(">Bob<");

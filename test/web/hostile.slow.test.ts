@@ -112,6 +112,34 @@ async function look(paths: readonly string[], options = DESKTOP): Promise<void> 
   expect(faults.splice(0)).toEqual([]);
 }
 
+/** Most ms of one act in a picture, on a busy machine. */
+const AT_ONCE = 5_000;
+
+/** A picture is bounded, says so, and answers while it is used: search, details, zoom, the way back. */
+async function usePicture(path: string): Promise<void> {
+  const { view, faults } = await tab(DESKTOP);
+  view.setDefaultTimeout(AT_ONCE);
+  await view.goto(registry.url + path, { timeout: 30_000 });
+  const drawn = await view.locator("#picture [data-id]").count();
+  expect(drawn).toBeGreaterThan(10);
+  expect(drawn).toBeLessThanOrEqual(700);
+  expect(await view.locator("main").textContent()).toMatch(/[\d,]{6,} further away/);
+  await view.fill("#find", "Data 1");
+  await view.locator("#found", { hasText: /^1 of / }).waitFor();
+  await view.press("#find", "ArrowDown");
+  await view.keyboard.press("Enter");
+  await view.locator("#details h2", { hasText: "Data 1" }).waitFor();
+  const width = () =>
+    view.locator("#picture svg").evaluate((svg) => svg.getBoundingClientRect().width);
+  const before = await width();
+  await view.locator("#picture").focus();
+  await view.keyboard.press("-");
+  await expect.poll(width, { timeout: AT_ONCE }).toBeLessThan(before);
+  await view.keyboard.press("Escape");
+  await view.locator("#details").waitFor({ state: "hidden" });
+  expect(faults.splice(0)).toEqual([]);
+}
+
 const about = (id: string): string[] =>
   ["", "history/", "evidence/", "impact/", "validation/", "preview/", "reserve/"].map(
     (at) => `/${at}${id}`,
@@ -320,6 +348,10 @@ describe("crates and tables of a great size", () => {
     }
     expect(texts[0]).toMatch(/[\d,]{6,} further away/);
     expect(texts[2]).toContain("99,980 records");
-    if (browser) await look([`/evidence/${source}`, `/${source}`]);
+    if (!browser) return;
+    const single = `/evidence/${source}?siblings=single&hubs=all`;
+    await look([`/evidence/${source}`, `/${source}`, single]);
+    await look([single], PHONE);
+    await usePicture(single);
   }, 600_000);
 });

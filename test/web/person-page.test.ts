@@ -48,14 +48,16 @@ describe("the page of a person", () => {
   it("lists the works of every crate that names the ORCID, and who describes the person", async () => {
     const { status, text } = await page(`/person/${ORCID}`);
     expect(status).toBe(200);
-    const [, works = ""] = /<section id="works">([^]*?)<\/section>/.exec(text) ?? [];
+    const [, works = ""] = /<section id="works"[^>]*>([^]*?)<\/section>/.exec(text) ?? [];
     const items = Array.from(works.matchAll(/<li>([^]*?)<\/li>/g), ([, item = ""]) => textOf(item));
     expect(items.sort()).toEqual([
       "First work as author",
       "Second work as creator",
-      "Table in First work as author",
+      "Table as author",
       "Third work as editor",
     ]);
+    // What a crate holds stands below its name, once.
+    expect(textOf(works)).toContain("In First work 1Table as author");
     const [, statements = ""] = /<section id="statements">([^]*?)<\/section>/.exec(text) ?? [];
     expect(textOf(statements)).toContain("Grace Hopper in Second work");
     expect(textOf(text)).not.toContain("Somebody else");

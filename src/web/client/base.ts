@@ -34,6 +34,12 @@ function closeMenus(): void {
   });
 }
 
+/** On phones the row of tabs scrolls: the current one is in view. */
+function showCurrentTab(): void {
+  const current = document.querySelector(".tabs [aria-current]");
+  current?.scrollIntoView({ block: "nearest", inline: "center" });
+}
+
 const SENT = "form sent";
 
 /**
@@ -165,5 +171,6 @@ countChosen();
 showScripted();
 sendChoices();
 closeMenus();
+showCurrentTab();
 keepForms();
 askBefore();

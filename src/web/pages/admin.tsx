@@ -1,5 +1,16 @@
 import { ServiceError } from "../../errors.js";
-import { Empty, Facts, Field, Form, Notice, Pager, Section, When } from "../components.js";
+import {
+  Empty,
+  EntryTable,
+  Facts,
+  Field,
+  Form,
+  Notice,
+  PageParts,
+  Pager,
+  Section,
+  When,
+} from "../components.js";
 import { RecordCard } from "../record-components.js";
 import {
   type AccountRowFragment,
@@ -54,9 +65,14 @@ async function administration(request: PageRequest, state: State = {}): Promise<
     body: (
       <>
         <h1>Administration</h1>
-        <p>
-          <a href="/admin/audit">Audit log</a>
-        </p>
+        <PageParts
+          parts={[
+            ["#accounts", "Accounts"],
+            ["#submissions", "Submissions"],
+            ["#embargoed", "Embargoed"],
+            ["/admin/audit", "Audit log"],
+          ]}
+        />
         {state.done !== undefined && <Notice tone="success">{state.done}</Notice>}
         {state.problem !== undefined && <Notice tone="danger">{state.problem}</Notice>}
         {state.reset && (
@@ -73,7 +89,7 @@ async function administration(request: PageRequest, state: State = {}): Promise<
           <Health health={answer.health} />
         </Section>
         <Accounts accounts={accounts} csrf={csrf} own={viewer!.id} query={query} />
-        <Section title="Submissions">
+        <Section id="submissions" title="Submissions">
           {submissions.nodes.length === 0 ? (
             <Empty title="Nothing was submitted yet." />
           ) : (
@@ -90,20 +106,17 @@ async function administration(request: PageRequest, state: State = {}): Promise<
             </p>
           )}
         </Section>
-        <Section title="Embargoed">
+        <Section id="embargoed" title="Embargoed" count={countText(embargoed.totalCount)}>
           {embargoed.nodes.length === 0 ? (
             <Empty title="No record is under an embargo." />
           ) : (
-            <>
-              <p>{counted(embargoed.totalCount, "record")}</p>
-              <ul class="results-list">
-                {embargoed.nodes.map((record) => (
-                  <li>
-                    <RecordCard record={record} />
-                  </li>
-                ))}
-              </ul>
-            </>
+            <ul class="results-list">
+              {embargoed.nodes.map((record) => (
+                <li>
+                  <RecordCard record={record} />
+                </li>
+              ))}
+            </ul>
           )}
         </Section>
       </>
@@ -158,7 +171,7 @@ interface AccountsProps {
 
 function Accounts({ accounts, csrf, own, query }: AccountsProps) {
   return (
-    <Section title="Accounts">
+    <Section id="accounts" title="Accounts">
       <form class="row desk-find" action="/admin" role="search" aria-label="Search accounts">
         <input
           type="search"
@@ -176,72 +189,59 @@ function Accounts({ accounts, csrf, own, query }: AccountsProps) {
           </p>
         </Empty>
       )}
-      <div class="scroll">
-        <table class="stack entries">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">E-mail</th>
-              <th scope="col">Role</th>
-              <th scope="col">Created</th>
-              <th scope="col">Last sign-in</th>
-              <th scope="col">Actions</th>
-            </tr>
-          </thead>
-          <tbody>
-            {accounts.nodes.map((account) => (
-              <tr>
-                <td class="entry">
-                  <a href={recordPath(account.user.id)}>
-                    <bdi>{account.name ?? account.user.id}</bdi>
-                  </a>
-                </td>
-                <td data-label="E-mail">
-                  <bdi>{account.email}</bdi>
-                </td>
-                <td data-label="Role">
-                  {account.admin ? "administrator" : "member"}
-                  {account.disabled && ", disabled"}
-                </td>
-                <td data-label="Created">
-                  <When at={account.createdAt} />
-                </td>
-                <td data-label="Last sign-in">
-                  {account.signedInAt ? <When at={account.signedInAt} minute /> : "never"}
-                </td>
-                <td>
-                  <Form csrf={csrf} class="row">
-                    <input type="hidden" name="user" value={account.user.id} />
-                    <button class="secondary" name="action" value="reset">
-                      Reset link
-                    </button>
-                    {account.user.id !== own && (
-                      <>
-                        <button
-                          class="secondary"
-                          name="action"
-                          value={account.disabled ? "enable" : "disable"}
-                        >
-                          {account.disabled ? "Enable" : "Disable"}
-                        </button>
-                        <button
-                          class="secondary"
-                          name="action"
-                          value={account.admin ? "demote" : "promote"}
-                        >
-                          {account.admin ? "Make member" : "Make administrator"}
-                        </button>
-                      </>
-                    )}
-                  </Form>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <EntryTable
+        rows={accounts.nodes}
+        columns={[
+          [
+            "Name",
+            ({ name, user }) => (
+              <a href={recordPath(user.id)}>
+                <bdi>{name ?? user.id}</bdi>
+              </a>
+            ),
+          ],
+          ["E-mail", ({ email }) => <bdi>{email}</bdi>],
+          ["Role", roleOf],
+          ["Created", ({ createdAt }) => <When at={createdAt} />],
+          [
+            "Last sign-in",
+            ({ signedInAt }) => (signedInAt ? <When at={signedInAt} minute /> : "never"),
+          ],
+          ["Actions", (account) => <AccountActions {...{ account, csrf, own }} />],
+        ]}
+      />
       <Pager path="/admin" query={query} pageInfo={accounts.pageInfo} />
     </Section>
+  );
+}
+
+const roleOf = ({ admin, disabled }: AccountRowFragment): string =>
+  `${admin ? "administrator" : "member"}${disabled ? ", disabled" : ""}`;
+
+interface AccountProps {
+  account: AccountRowFragment;
+  csrf: string | null;
+  own: string;
+}
+
+function AccountActions({ account, csrf, own }: AccountProps) {
+  return (
+    <Form csrf={csrf} class="row">
+      <input type="hidden" name="user" value={account.user.id} />
+      <button class="secondary" name="action" value="reset">
+        Reset link
+      </button>
+      {account.user.id !== own && (
+        <>
+          <button class="secondary" name="action" value={account.disabled ? "enable" : "disable"}>
+            {account.disabled ? "Enable" : "Disable"}
+          </button>
+          <button class="secondary" name="action" value={account.admin ? "demote" : "promote"}>
+            {account.admin ? "Make member" : "Make administrator"}
+          </button>
+        </>
+      )}
+    </Form>
   );
 }
 
@@ -334,6 +334,13 @@ const PARTS: Readonly<Record<string, string>> = {
   FAILED: "does not answer",
 };
 
+const PART_NAMES: Readonly<Record<string, string>> = {
+  records: "Records",
+  index: "Graph index",
+  objects: "Stored files",
+  jobs: "Jobs",
+};
+
 function Health({ health }: { health: HealthAnswer }) {
   return (
     <>
@@ -345,7 +352,9 @@ function Health({ health }: { health: HealthAnswer }) {
       </p>
       {health.advice !== null && <Notice tone="warning">{health.advice}</Notice>}
       <Facts
-        rows={health.checks.map(({ part, state }) => [part, PARTS[state] ?? state] as const)}
+        rows={health.checks.map(
+          ({ part, state }) => [PART_NAMES[part] ?? part, PARTS[state] ?? state] as const,
+        )}
       />
     </>
   );

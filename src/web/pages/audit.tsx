@@ -2,7 +2,7 @@
 import { ServiceError } from "../../errors.js";
 import { instantOf } from "../../model/dates.js";
 import { AUDIT_WORDS, type AuditAction } from "../../storage/records/port.js";
-import { Empty, Field, Pager, When } from "../components.js";
+import { Empty, EntryTable, Field, Pager, When } from "../components.js";
 import { AuditLogDocument, type AuditLogQuery, AuditNamesDocument } from "../documents.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { withQuery } from "../paths.js";
@@ -45,10 +45,16 @@ async function auditLog(request: PageRequest): Promise<Page | Redirect> {
     section: "admin",
     body: (
       <>
+        <nav class="crumb" aria-label="Where this is">
+          <a href="/admin">Administration</a> <span aria-hidden="true">›</span>
+        </nav>
         <h1>Audit log</h1>
+        <p>
+          Who signed in, changed access, published, deleted or administered. The newest is first.
+        </p>
         <form action="/admin/audit" role="search" aria-label="Entries">
           <details class="more" open={Object.values(filter).some((value) => value !== "")}>
-            <summary>Only some of the entries</summary>
+            <summary>Filter the entries</summary>
             <Field
               label="What"
               name="action"
@@ -103,47 +109,28 @@ interface EntriesProps {
 function Entries({ entries, names }: EntriesProps) {
   const link = (id: string) => <RecordLink record={{ id, name: names.get(id) ?? null }} />;
   return (
-    <div class="scroll">
-      <table class="stack entries">
-        <thead>
-          <tr>
-            <th scope="col">What</th>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">From</th>
-            <th scope="col">To what</th>
-            <th scope="col">More</th>
-          </tr>
-        </thead>
-        <tbody>
-          {entries.map(({ at, action, actor, name, address, subject, detail }) => (
-            <tr>
-              <td class="entry">{AUDIT_WORDS[action]}</td>
-              <td data-label="When">
-                <When at={at} minute />
-              </td>
-              <td data-label="Who">
-                {actor === null ? <bdi>{name ?? "nobody known"}</bdi> : link(actor)}
-              </td>
-              <td data-label="From">{address ?? "the registry itself"}</td>
-              {subject === null ? <td /> : <td data-label="To what">{link(subject)}</td>}
-              <Detail detail={detail as Readonly<Record<string, string | number | boolean>>} />
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <EntryTable
+      rows={entries}
+      columns={[
+        ["What", ({ action }) => AUDIT_WORDS[action]],
+        ["When", ({ at }) => <When at={at} minute />],
+        [
+          "Who",
+          ({ actor, name }) => (actor === null ? <bdi>{name ?? "nobody known"}</bdi> : link(actor)),
+        ],
+        ["From", ({ address }) => address ?? "the registry itself"],
+        ["To what", ({ subject }) => subject !== null && link(subject)],
+        ["Details", ({ detail }) => <Detail detail={detail as Details} />],
+      ]}
+    />
   );
 }
 
-function Detail({ detail }: { detail: Readonly<Record<string, string | number | boolean>> }) {
+type Details = Readonly<Record<string, string | number | boolean>>;
+
+function Detail({ detail }: { detail: Details }) {
   const parts = Object.entries(detail).map(([name, value]) => `${name}: ${value}`);
-  if (parts.length === 0) return <td />;
-  return (
-    <td data-label="More">
-      <bdi>{parts.join(", ")}</bdi>
-    </td>
-  );
+  return parts.length === 0 ? null : <bdi>{parts.join(", ")}</bdi>;
 }
 
 export const auditRoutes: readonly Route[] = [{ path: "/admin/audit", get: auditLog }];

@@ -1,4 +1,5 @@
 /** Forms for records: new ones, and changes that are merged with those of others. */
+import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../errors.js";
 import {
   type Field as ModelField,
@@ -31,6 +32,7 @@ import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { recordPath, withQuery } from "../paths.js";
 import { problemOf } from "../problems.js";
 import { sealedSteps } from "./my/undo.js";
+import { Back } from "./record/related.js";
 import { signInFirst } from "./upload.js";
 
 type Input = Readonly<Record<string, unknown>>;
@@ -72,7 +74,7 @@ interface Question {
 export const createRecord = (request: PageRequest, kind: KindName, input: Input): Promise<string> =>
   CREATE[kind]!(request, input);
 
-/** The fields that a form asks for, the required ones first; all come from the model. */
+/** The fields that a form asks for; all come from the model. */
 function questionsOf(kind: KindName): Question[] {
   return Object.entries(KINDS[kind].fields)
     .filter(
@@ -87,8 +89,37 @@ function questionsOf(kind: KindName): Question[] {
         field.deprecated === undefined &&
         ["string", "stringList", "stringOrList"].includes(field.json),
     )
-    .map(([name, field]) => ({ name, label: labelOf(name), field }))
-    .sort((a, b) => Number(b.field.required) - Number(a.field.required));
+    .map(([name, field]) => ({ name, label: labelOf(name), field }));
+}
+
+/** What people change most, in this order. */
+const MAIN = ["name", "description", "author", "keywords", "license", "version", "datePublished"];
+
+interface QuestionsProps {
+  questions: readonly Question[];
+  isNew: boolean;
+  /** Names of fields that need attention. */
+  wrong: ReadonlySet<string>;
+  children(question: Question): ComponentChildren;
+}
+
+/** The fields of a form: first those that people look for, and what a new record needs. */
+function Questions({ questions, isNew, wrong, children }: QuestionsProps) {
+  const main = MAIN.flatMap((name) => questions.filter((question) => question.name === name));
+  const others = questions.filter(({ name }) => !MAIN.includes(name));
+  const needed = others.filter(({ field }) => isNew && field.required);
+  const further = others.filter((question) => !needed.includes(question));
+  return (
+    <>
+      {[...main, ...needed].map(children)}
+      {further.length > 0 && (
+        <details class="more" open={further.some(({ name }) => wrong.has(name))}>
+          <summary>Further fields ({further.length})</summary>
+          {further.map(children)}
+        </details>
+      )}
+    </>
+  );
 }
 
 const isList = ({ json }: ModelField): boolean => json !== "string";
@@ -96,8 +127,10 @@ const isList = ({ json }: ModelField): boolean => json !== "string";
 /** What the model says of a field, unless its label says the same. */
 function helpOf({ label, field }: Question): string {
   const { description } = field;
-  const says = description.replace(/\.$/, "").toLowerCase() === label.toLowerCase();
-  return [says ? "" : description, isList(field) ? "One per line." : ""].filter(Boolean).join(" ");
+  const isLabel = description.toLowerCase().startsWith(label.toLowerCase());
+  const rest = isLabel ? description.slice(label.length).replace(/^[\s,.]+/, "") : description;
+  const help = rest.slice(0, 1).toUpperCase() + rest.slice(1);
+  return [help, isList(field) ? "One per line." : ""].filter(Boolean).join(" ");
 }
 
 /** The values of a list, one in a line. */
@@ -223,20 +256,22 @@ async function formPage(
         )}
         <Form csrf={csrf} data-keep={earlier ? `version of ${earlier.id}` : `new-${kind}`}>
           {earlier && <input type="hidden" name="from" value={earlier.id} />}
-          {questions.map(({ name, label, field }) => (
-            <Field
-              label={label}
-              name={name}
-              value={form.get(name) ?? (form.size === 0 ? stated[name] : "") ?? ""}
-              required={field.required && !isList(field)}
-              help={helpOf({ name, label, field })}
-              error={problem.fields[name]}
-              picker={field.ark === true || field.link === true}
-              suggestions={name === "license" ? LICENCES : undefined}
-              {...(isList(field) ? { lines: 3 } : name === "description" ? { lines: 4 } : {})}
-              {...(field.date === true ? { type: "date" as const } : {})}
-            />
-          ))}
+          <Questions questions={questions} isNew wrong={new Set(Object.keys(problem.fields))}>
+            {({ name, label, field }) => (
+              <Field
+                label={label}
+                name={name}
+                value={form.get(name) ?? (form.size === 0 ? stated[name] : "") ?? ""}
+                required={field.required && !isList(field)}
+                help={helpOf({ name, label, field })}
+                error={problem.fields[name]}
+                picker={field.ark === true || field.link === true}
+                suggestions={name === "license" ? LICENCES : undefined}
+                {...(isList(field) ? { lines: 3 } : name === "description" ? { lines: 4 } : {})}
+                {...(field.date === true ? { type: "date" as const } : {})}
+              />
+            )}
+          </Questions>
           <p class="actions">
             <button>{earlier ? "Create the new version" : "Create"}</button>
             {earlier ? (
@@ -377,10 +412,7 @@ function changeable(id: string, record: Shown | null | undefined): Shown {
   return record;
 }
 
-const questionsFor = ({ kind }: Shown): Question[] =>
-  questionsOf(kindOf(kind ?? "ENTITY")).sort(
-    (one, other) => Number(other.name === "name") - Number(one.name === "name"),
-  );
+const questionsFor = ({ kind }: Shown): Question[] => questionsOf(kindOf(kind ?? "ENTITY"));
 
 interface FormState {
   record: Shown;
@@ -417,43 +449,51 @@ function editPage(request: PageRequest, state: FormState): Page {
     scripts: ["picker"],
     body: (
       <>
+        <Back record={record} />
+        <h1>Edit “{shortened(nameText(record), 120)}”</h1>
         <p>
-          <RecordLink record={record} glyph />
+          Saving makes a new revision. Earlier ones stay under{" "}
+          <a href={recordPath(record.id, "history")}>History</a>.
         </p>
-        <h1>Edit</h1>
         {since && <Others since={since} />}
         {sentences.length > 0 && <Notice tone="danger">{sentences.join(" ")}</Notice>}
         <Form csrf={request.csrf} data-keep={`edit ${record.id} ${record.revision}`}>
           <input type="hidden" name="expected" value={String(record.revision)} />
-          {asked.map(({ name, label, field }) => (
-            <>
-              <Field
-                label={label}
-                name={name}
-                value={texts[name]}
-                required={field.required && !isList(field) && stored[name] !== ""}
-                help={helpOf({ name, label, field })}
-                error={
-                  problem.fields[name] ??
-                  (conflicts.has(name) ? "Changed by both of you: this is your text." : undefined)
-                }
-                picker={field.ark === true || field.link === true}
-                suggestions={name === "license" ? LICENCES : undefined}
-                {...linesFor(name, isList(field), texts[name]!)}
-                {...(field.date === true && /^(?:\d{4}-\d\d-\d\d)?$/.test(texts[name]!)
-                  ? { type: "date" as const }
-                  : {})}
-              />
-              {conflicts.has(name) && (
-                <p>
-                  <label>
-                    <input type="checkbox" name="theirs" value={name} /> Use the other text for{" "}
-                    {label.toLowerCase()}
-                  </label>
-                </p>
-              )}
-            </>
-          ))}
+          <Questions
+            questions={asked}
+            isNew={false}
+            wrong={new Set([...Object.keys(problem.fields), ...conflicts])}
+          >
+            {({ name, label, field }) => (
+              <>
+                <Field
+                  label={label}
+                  name={name}
+                  value={texts[name]}
+                  required={field.required && !isList(field) && stored[name] !== ""}
+                  help={helpOf({ name, label, field })}
+                  error={
+                    problem.fields[name] ??
+                    (conflicts.has(name) ? "Changed by both of you: this is your text." : undefined)
+                  }
+                  picker={field.ark === true || field.link === true}
+                  suggestions={name === "license" ? LICENCES : undefined}
+                  {...linesFor(name, isList(field), texts[name]!)}
+                  {...(field.date === true && /^(?:\d{4}-\d\d-\d\d)?$/.test(texts[name]!)
+                    ? { type: "date" as const }
+                    : {})}
+                />
+                {conflicts.has(name) && (
+                  <p>
+                    <label>
+                      <input type="checkbox" name="theirs" value={name} /> Use the other text for{" "}
+                      {label.toLowerCase()}
+                    </label>
+                  </p>
+                )}
+              </>
+            )}
+          </Questions>
           {left.length > 0 && (
             <p class="quiet">
               Not in this form, because of their parts: {left.map(({ label }) => label).join(", ")}.

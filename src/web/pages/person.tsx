@@ -3,6 +3,7 @@ import { ServiceError } from "../../errors.js";
 import { isObject, type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import { nameText } from "../../model/labels.js";
 import { textOf } from "../../model/texts.js";
+import { getOrInsert } from "../../get-or-insert.js";
 import { Empty, Outside, Pager, Section } from "../components.js";
 import { PersonPageDocument, type PersonPageQuery } from "../documents.js";
 import type { Page, PageRequest, Route } from "../page.js";
@@ -72,9 +73,10 @@ async function personPage({ ask, param, query }: PageRequest): Promise<Page> {
         <header class="record-head">
           <h1 dir="auto">{shortened(name, 200)}</h1>
           <p class="byline">
-            Person <span class="dot">·</span>
+            Person<span class="dot"> · </span>
             <Outside href={`https://orcid.org/${orcid}`}>ORCID {orcid}</Outside>
-            <span class="dot">·</span> {counted(all.length, "work")} here
+            <span class="dot"> · </span>
+            {counted(all.length, "work")} here
           </p>
         </header>
         {all.length === 0 ? (
@@ -84,21 +86,8 @@ async function personPage({ ask, param, query }: PageRequest): Promise<Page> {
             </p>
           </Empty>
         ) : (
-          <Section id="works" title="Works" count={countText(all.length)}>
-            <ul class="records">
-              {all.map(({ record, roles, crate }) => (
-                <li>
-                  <RecordLink record={record} glyph />
-                  {crate && crate.id !== record.id && (
-                    <>
-                      {" "}
-                      in <RecordLink record={crate} />
-                    </>
-                  )}{" "}
-                  <span class="quiet">as {roleText(roles)}</span>
-                </li>
-              ))}
-            </ul>
+          <Section id="works" class="works" title="Works" count={countText(all.length)}>
+            <Works works={all} />
           </Section>
         )}
         <Statements statements={statements} />
@@ -107,6 +96,40 @@ async function personPage({ ask, param, query }: PageRequest): Promise<Page> {
     ),
   };
 }
+
+/** Crates and what stands by itself, then what each crate holds. */
+function Works({ works }: { works: readonly Work[] }) {
+  const within = new Map<string, { crate: Named; works: Work[] }>();
+  const alone = works.filter((work) => {
+    const { record, crate } = work;
+    if (crate === null || crate.id === record.id) return true;
+    getOrInsert(within, crate.id, () => ({ crate, works: [] })).works.push(work);
+    return false;
+  });
+  return (
+    <>
+      <WorkList works={alone} />
+      {[...within.values()].map(({ crate, works }) => (
+        <>
+          <h3>
+            In <RecordLink record={crate} /> <span class="count">{countText(works.length)}</span>
+          </h3>
+          <WorkList works={works} />
+        </>
+      ))}
+    </>
+  );
+}
+
+const WorkList = ({ works }: { works: readonly Work[] }) => (
+  <ul class="records">
+    {works.map(({ record, roles }) => (
+      <li>
+        <RecordLink record={record} glyph /> <span class="quiet">as {roleText(roles)}</span>
+      </li>
+    ))}
+  </ul>
+);
 
 /** `author, editor`; provenance repeats an agent in other words. */
 function roleText(roles: ReadonlySet<string>): string {

@@ -439,8 +439,11 @@ async function kindPage(request: PageRequest, kind: KindName): Promise<Page> {
   };
 }
 
-/** Publishing is a change: the one that was published last comes first. */
-const PUBLISHED: Filter = { publicationStatus: ["PUBLISHED"] };
+/** Files and programs of a crate would leave no room for another crate. */
+const PUBLISHED: Filter = {
+  publicationStatus: ["PUBLISHED"],
+  kinds: ["RO_CRATE", "DATASET", "ML_MODEL"],
+};
 
 async function browse({ ask }: PageRequest): Promise<Page> {
   const { records, kinds, keywords } = await ask(BrowseDocument, { published: PUBLISHED });

@@ -13,7 +13,7 @@ async function accessPage(request: PageRequest, problem: Problem = NO_PROBLEM): 
   const { open, granted, made } = await ask(MyAccessDocument, {});
   const isRefused = problem.form !== undefined || Object.keys(problem.fields).length > 0;
   return pageOf(
-    "Access",
+    "Access to your files",
     "/my/access",
     <>
       {problem.form !== undefined && <Notice tone="danger">{problem.form}</Notice>}

@@ -32,7 +32,8 @@ async function overview({ ask, viewer }: PageRequest): Promise<Page> {
           {requests.totalCount > 0 && (
             <li>
               <a href="/my/access">
-                <strong>{countText(requests.totalCount)}</strong> requests for access
+                <strong>{countText(requests.totalCount)}</strong>{" "}
+                {requests.totalCount === 1 ? "request" : "requests"} for access
               </a>
             </li>
           )}

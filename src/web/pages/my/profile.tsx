@@ -1,5 +1,5 @@
 /** One's own profile, password and access tokens. */
-import { Field, Form, Identifier, Notice, Section, When } from "../../components.js";
+import { EntryTable, Field, Form, Identifier, Notice, Section, When } from "../../components.js";
 import { RecordLink } from "../../record-components.js";
 import type { LinkedIssuer } from "../../../services/administration/sign-in.js";
 import type { Page, PageRequest, Redirect, Route } from "../../page.js";
@@ -195,6 +195,7 @@ function TokensSection({ tokens, csrf, sent, problem }: FormProps & { tokens: Ac
       </p>
       <ProblemNotice problem={problem} />
       {tokens.length > 0 && <TokenTable tokens={tokens} csrf={csrf} />}
+      <h3>New token</h3>
       <Form csrf={csrf}>
         <Field
           label="Name of a new token"
@@ -237,57 +238,44 @@ function TokensSection({ tokens, csrf, sent, problem }: FormProps & { tokens: Ac
 
 function TokenTable({ tokens, csrf }: { tokens: AccessTokens; csrf: string | null }) {
   return (
-    <div class="scroll">
-      <table class="stack entries">
-        <thead>
-          <tr>
-            <th scope="col">Name</th>
-            <th scope="col">May</th>
-            <th scope="col">Created</th>
-            <th scope="col">Last used</th>
-            <th scope="col">Ends</th>
-            <th scope="col">Action</th>
-          </tr>
-        </thead>
-        <tbody>
-          {tokens.map((token) => (
-            <tr>
-              <td class="entry">
-                <bdi>{token.name}</bdi>
-              </td>
-              <td data-label="May">
-                {token.scopes.join(", ")}
-                {token.boundTo && (
-                  <>
-                    , only at <a href={`/${token.boundTo}`}>{token.boundTo}</a>
-                  </>
-                )}
-              </td>
-              <td data-label="Created">
-                <When at={token.createdAt} />
-              </td>
-              <td data-label="Last used">
-                {token.usedAt ? <When at={token.usedAt} minute /> : "never"}
-              </td>
-              <td data-label="Ends">{token.expiresAt ? <When at={token.expiresAt} /> : "never"}</td>
-              <td>
-                <Form csrf={csrf}>
-                  <input type="hidden" name="id" value={token.id} />
-                  <button
-                    class="danger"
-                    name="action"
-                    value="revoke"
-                    data-confirm="Revoke this token? Programs that send it are refused from now on."
-                  >
-                    Revoke
-                  </button>
-                </Form>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <EntryTable
+      rows={tokens}
+      columns={[
+        ["Name", ({ name }) => <bdi>{name}</bdi>],
+        [
+          "May",
+          ({ scopes, boundTo }) => (
+            <>
+              {scopes.join(", ")}
+              {boundTo && (
+                <>
+                  , only at <a href={`/${boundTo}`}>{boundTo}</a>
+                </>
+              )}
+            </>
+          ),
+        ],
+        ["Created", ({ createdAt }) => <When at={createdAt} />],
+        ["Last used", ({ usedAt }) => (usedAt ? <When at={usedAt} minute /> : "never")],
+        ["Ends", ({ expiresAt }) => (expiresAt ? <When at={expiresAt} /> : "never")],
+        [
+          "Action",
+          ({ id }) => (
+            <Form csrf={csrf}>
+              <input type="hidden" name="id" value={id} />
+              <button
+                class="danger"
+                name="action"
+                value="revoke"
+                data-confirm="Revoke this token? Programs that send it are refused from now on."
+              >
+                Revoke
+              </button>
+            </Form>
+          ),
+        ],
+      ]}
+    />
   );
 }
 

@@ -134,20 +134,23 @@ interface WhoReadsProps {
 export function WhoReads({ record, signedIn, isAsked }: WhoReadsProps) {
   const { publicationStatus: status, embargoEndsAt, owner } = record;
   return (
-    <Instead>
-      The content{" "}
-      {status === "EMBARGOED" && embargoEndsAt
-        ? `becomes public on ${dateText(embargoEndsAt)}. Until then it is`
-        : "is"}{" "}
-      for its owner
-      {owner && (
-        <>
-          {" "}
-          (<RecordLink record={owner} />)
-        </>
-      )}{" "}
-      and their group. {!isAsked && <AskLink id={record.id} signedIn={signedIn} />}
-    </Instead>
+    <>
+      {!isAsked && <AskLink id={record.id} signedIn={signedIn} />}
+      <Instead>
+        The content{" "}
+        {status === "EMBARGOED" && embargoEndsAt
+          ? `becomes public on ${dateText(embargoEndsAt)}. Until then it is`
+          : "is"}{" "}
+        for its owner
+        {owner && (
+          <>
+            {" "}
+            (<RecordLink record={owner} />)
+          </>
+        )}{" "}
+        and their group.
+      </Instead>
+    </>
   );
 }
 

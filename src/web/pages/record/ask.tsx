@@ -78,10 +78,10 @@ export function AccessNotice({ access }: { access: AccessDecisionFragment }) {
 /** Where one asks; those who are not signed in do that first. */
 export function AskLink({ id, signedIn }: { id: string; signedIn: boolean }) {
   const path = recordPath(id, "ask");
-  return signedIn ? (
-    <a href={path}>Ask for access</a>
-  ) : (
-    <a href={`/signin?to=${encodeURIComponent(path)}`}>Sign in to ask for access</a>
+  return (
+    <a class="button secondary" href={signedIn ? path : `/signin?to=${encodeURIComponent(path)}`}>
+      {signedIn ? "Ask for access" : "Sign in to ask for access"}
+    </a>
   );
 }
 

@@ -1,8 +1,9 @@
 import type { ComponentChildren } from "preact";
 import type { DrawnPicture } from "../../../services/evidence/picture/svg.js";
+import { getOrInsert } from "../../../get-or-insert.js";
 import { askedArk } from "../../../services/records/find.js";
 import { CONNECTIONS } from "../../../model/connections.js";
-import type { JsonObject } from "../../../model/field.js";
+import { type JsonObject, referencesIn } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import { labelOf as labelOfDocument, nameText } from "../../../model/labels.js";
@@ -14,7 +15,17 @@ import { landingLinks } from "../../../services/formats/signposting.js";
 import { type Landmarks, landmarksOf } from "../../../services/records/list.js";
 import { parseDocument, type RecordView } from "../../../services/records/view.js";
 import { assetUrl } from "../../assets.js";
-import { Facts, Identifier, Keywords, Notice, Outside, Section, When } from "../../components.js";
+import {
+  Facts,
+  Identifier,
+  isWebAddress,
+  Keywords,
+  Notice,
+  Outside,
+  PageParts,
+  Section,
+  When,
+} from "../../components.js";
 import {
   Agent,
   KindLabel,
@@ -485,7 +496,7 @@ function HeadActions(props: BodyProps & { files: number }) {
           signedIn={request.viewer !== null}
           here={request.req.url ?? "/"}
           contentUrl={textMember(document, "contentUrl")}
-          elsewhere={textMember(document, "codeRepository") ?? textMember(document, "url")}
+          elsewhere={elsewhereOf(kind, document)}
           isData={kind === "dataset" || kind === "datadownload"}
           files={files}
         />
@@ -509,6 +520,13 @@ function HeadActions(props: BodyProps & { files: number }) {
     </div>
   );
 }
+
+/** Where people get it besides: source code, or a page of the object; of a licence its text. */
+const elsewhereOf = (kind: KindName, document: JsonObject): string | null =>
+  textMember(document, "codeRepository") ??
+  textMember(document, "url") ??
+  (kind === "entity" ? referencesIn(document["sameAs"]).find(isWebAddress) : null) ??
+  null;
 
 /** The record that a URL or an identifier names, where one is known. */
 function knownAs(names: Names, stated: string): Named | undefined {
@@ -535,17 +553,7 @@ function CrateParts({ record, crate, profiled }: CratePartsProps) {
     ["#validation", "Validation"],
     [recordPath(record.id, "history"), "History"],
   ];
-  return (
-    <nav aria-label="Parts of this page">
-      <ul class="tabs parts">
-        {parts.map(([href, text]) => (
-          <li>
-            <a href={href}>{text}</a>
-          </li>
-        ))}
-      </ul>
-    </nav>
-  );
+  return <PageParts parts={parts} />;
 }
 
 const scoreText = ({ totals }: NonNullable<CratePartsFragment["score"]>): string =>
@@ -735,12 +743,18 @@ const LISTED: ReadonlySet<string> = new Set([
   ...Object.values(CONNECTIONS).flatMap((connection) => connection.out),
 ]);
 
+/** Records that are shown of those that name this one by other predicates. */
+const MAX_NAMING = 20;
+
 function Relations({ record, kind }: { record: PageRecord; kind: KindName }) {
   const { id } = record;
   const others = record.backward.nodes.filter(
     ({ predicate, record: { id: other } }) =>
       !LISTED.has(predicate) && !other.endsWith("/ro-crate-metadata.json"),
   );
+  const namedAs = new Map<string, Named[]>();
+  for (const { predicate, record: other } of others.slice(0, MAX_NAMING))
+    getOrInsert(namedAs, predicate, () => []).push(other);
   // What the picture above names in full is not repeated.
   const beyond = (related: Related | undefined): Related | undefined =>
     related !== undefined && countOf(related) > MAX_BRIEF ? related : undefined;
@@ -766,19 +780,21 @@ function Relations({ record, kind }: { record: PageRecord; kind: KindName }) {
       {groups.map(([relation, title, related]) => (
         <Relation {...{ id, relation, title, related }} />
       ))}
-      {others.length > 0 && (
+      {[...namedAs].map(([predicate, naming]) => (
         <div class="relation">
-          <h3>Named by</h3>
+          <h3>
+            Named as “{shortened(labelOf(predicate).toLowerCase(), 60)}” by{" "}
+            <span class="count">{countText(naming.length)}</span>
+          </h3>
           <ul class="records">
-            {others.slice(0, 20).map(({ predicate, record: other }) => (
+            {naming.map((other) => (
               <li>
-                <RecordLink record={other} glyph />{" "}
-                <span class="quiet">as “{shortened(labelOf(predicate).toLowerCase(), 60)}”</span>
+                <RecordLink record={other} glyph />
               </li>
             ))}
           </ul>
         </div>
-      )}
+      ))}
     </Section>
   );
 }

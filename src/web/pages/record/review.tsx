@@ -1,7 +1,16 @@
 /** Reviewers' links: those of a record, and what their readers open. */
 import { ServiceError } from "../../../errors.js";
 import { nameText } from "../../../model/labels.js";
-import { CopyButton, Empty, Field, Form, Notice, Section, When } from "../../components.js";
+import {
+  CopyButton,
+  Empty,
+  EntryTable,
+  Field,
+  Form,
+  Notice,
+  Section,
+  When,
+} from "../../components.js";
 import {
   CreateReviewLinkDocument,
   RevokeReviewLinkDocument,
@@ -39,8 +48,9 @@ async function linksPage(request: PageRequest, shown: Shown = {}): Promise<Page>
         <Back record={record} />
         <h1>Review links</h1>
         <p>
-          Who has a review link reads this record, its files and its evidence without an account,
-          and those of its members if it is a crate. Nobody changes anything with it.
+          Anyone with a review link reads this record, its files and its evidence without an
+          account, and those of its members if it is a crate. A link changes nothing, and ends by
+          itself.
         </p>
         {done && (
           <Notice tone="success">
@@ -64,7 +74,9 @@ async function linksPage(request: PageRequest, shown: Shown = {}): Promise<Page>
           {reviewLinks.length > 0 ? (
             <LinkTable links={reviewLinks} csrf={csrf} />
           ) : (
-            <Empty title="No link is valid" />
+            <Empty title="No link reads this record.">
+              <p>Make one below, and send its address to the reviewers.</p>
+            </Empty>
           )}
         </Section>
         <Section title="A new link">
@@ -104,49 +116,39 @@ async function linksPage(request: PageRequest, shown: Shown = {}): Promise<Page>
 
 function LinkTable({ links, csrf }: { links: Links; csrf: string | null }) {
   return (
-    <div class="scroll">
-      <table class="stack entries">
-        <thead>
-          <tr>
-            <th scope="col">Created</th>
-            <th scope="col">Ends</th>
-            <th scope="col">Uses</th>
-            <th scope="col">Last used</th>
-            <th scope="col">Action</th>
-          </tr>
-        </thead>
-        <tbody>
-          {links.map((link) => (
-            <tr>
-              <td class="entry">
-                <When at={link.createdAt} minute />
-                {link.anonymous && " · anonymous"}
-              </td>
-              <td data-label="Ends">
-                <When at={link.expiresAt} />
-              </td>
-              <td data-label="Uses">{link.uses}</td>
-              <td data-label="Last used">
-                {link.usedAt ? <When at={link.usedAt} minute /> : "never"}
-              </td>
-              <td>
-                <Form csrf={csrf}>
-                  <input type="hidden" name="link" value={link.link} />
-                  <button
-                    class="danger"
-                    name="action"
-                    value="revoke"
-                    data-confirm="Revoke this link? Who has it cannot read the record by it any more."
-                  >
-                    Revoke
-                  </button>
-                </Form>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <EntryTable
+      rows={links}
+      columns={[
+        [
+          "Created",
+          ({ createdAt, anonymous }) => (
+            <>
+              <When at={createdAt} minute />
+              {anonymous && " · anonymous"}
+            </>
+          ),
+        ],
+        ["Ends", ({ expiresAt }) => <When at={expiresAt} />],
+        ["Uses", ({ uses }) => uses],
+        ["Last used", ({ usedAt }) => (usedAt ? <When at={usedAt} minute /> : "never")],
+        [
+          "Action",
+          ({ link }) => (
+            <Form csrf={csrf}>
+              <input type="hidden" name="link" value={link} />
+              <button
+                class="danger"
+                name="action"
+                value="revoke"
+                data-confirm="Revoke this link? Who has it cannot read the record by it any more."
+              >
+                Revoke
+              </button>
+            </Form>
+          ),
+        ],
+      ]}
+    />
   );
 }
 
