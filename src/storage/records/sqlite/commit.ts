@@ -205,24 +205,18 @@ export class GroupCommit {
 
   readonly #connection: Connection;
   readonly #committer: Committer;
-  readonly #leases: LeaseWrites;
 
-  constructor(
-    connection: Connection,
-    committer: Committer,
-    leases = new LeaseWrites(connection),
-    quads = new QuadsRewrites(connection),
-  ) {
+  constructor(connection: Connection, committer: Committer) {
     this.#connection = connection;
     this.#committer = committer;
-    this.#leases = leases;
-
     const { objects, tables } = committer;
+    const leases = new LeaseWrites(connection);
+    const quads = new QuadsRewrites(connection);
     this.#handlers = {
       ...writesOf(tables),
       commit: (commit) => committer.apply(commit),
-      lease: (name, holder, ttl) => this.#leases.take(name, holder, ttl, Date.now()),
-      releaseLease: (name, holder) => this.#leases.release(name, holder),
+      lease: (name, holder, ttl) => leases.take(name, holder, ttl, Date.now()),
+      releaseLease: (name, holder) => leases.release(name, holder),
       rewriteQuads: (after, limit) => quads.rewrite(after, limit),
       intend: (holder, sha256s, at) => objects.intend(holder, sha256s, at),
       release: (holder) => objects.release(holder),

@@ -58,11 +58,6 @@ export function prepareWrite(write: RecordWrite): PreparedWrite {
   };
 }
 
-export const prepareCommit = (commit: Commit): PreparedCommit => ({
-  ...commit,
-  records: commit.records.map(prepareWrite),
-});
-
 /** The same write, as it is sent to the other thread. */
 export const withOwnBytes = (write: RecordWrite): RecordWrite =>
   "document" in write ? { ...write, document: ownBytes(write.document) } : write;

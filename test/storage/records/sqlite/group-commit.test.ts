@@ -1,11 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { RecordWrite } from "../../../../src/storage/records/port.js";
+import type { Commit, RecordWrite } from "../../../../src/storage/records/port.js";
 import { Committer, GroupCommit } from "../../../../src/storage/records/sqlite/commit.js";
-import { prepareCommit, type WriterTask } from "../../../../src/storage/records/sqlite/requests.js";
+import {
+  type PreparedCommit,
+  prepareWrite,
+  type WriterTask,
+} from "../../../../src/storage/records/sqlite/requests.js";
 import { migrate } from "../../../../src/storage/records/sqlite/schema.js";
 import { Connection } from "../../../../src/storage/records/sqlite/statement.js";
 import { commitOf, create, linkTo } from "../../../conformance/records/fixtures.js";
 
+const prepareCommit = (commit: Commit): PreparedCommit => ({
+  ...commit,
+  records: commit.records.map(prepareWrite),
+});
 const task = (id: number, ark: string): WriterTask => ({
   id,
   call: "commit",
