@@ -39,6 +39,7 @@ const BY_NAME: Readonly<Record<string, () => Promise<Bench>>> = {
   peers: async () => (await import("./peers.js")).peers,
   soak: async () => (await import("./soak.js")).soak,
   scale: async () => (await import("./scale.js")).scale,
+  "graph-server": async () => (await import("./graph-server.js")).graphServer,
 };
 const ALL = { ...BENCHES, ...BY_NAME };
 

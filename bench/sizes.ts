@@ -11,6 +11,7 @@ export const SIZES = {
   startRecords: [100_000, 10_000, "records in the store of start and memory"],
   draftsRecords: [200_000, 20_000, "records of which nine of ten are private drafts of others"],
   soakMinutes: [120, 1, "minutes of the mixed load"],
+  millionRecords: [1_000_000, 10_000, "records beside the Oxigraph server"],
   scaleRecords: [10_000_000, 20_000, "records in the large PostgreSQL store"],
   sparqlRecords: [20_000, 20_000, "records that SPARQL queries read"],
   warmStarts: [1, 1, "starts of each sort before the first measurement"],

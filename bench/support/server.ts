@@ -106,8 +106,8 @@ export const startRegistry = (
   startNode([...FLAGS, SERVER], { MALLOC_ARENA_MAX: "2", ...registryEnv(dataDir), ...settings });
 
 /** Waits until the graph index has every record. */
-export async function untilLoaded({ url }: Server): Promise<void> {
-  const deadline = performance.now() + LOADED;
+export async function untilLoaded({ url }: Server, atMost = LOADED): Promise<void> {
+  const deadline = performance.now() + atMost;
   while (performance.now() < deadline) {
     const { checks } = (await (await fetch(`${url}/healthz`)).json()) as {
       checks: { index: string };
