@@ -74,6 +74,8 @@ export function statement<R extends Row = Row>(
  */
 export interface Statements {
   query<R extends Row>(asked: Statement<R>, values?: readonly Value[]): Promise<R[]>;
+  /** The first row, of a statement that finds one or none. */
+  first<R extends Row>(asked: Statement<R>, values?: readonly Value[]): Promise<R | undefined>;
   /**
    * The row of a statement that always finds one, such as a count.
    * @throws StatementError `ROW`

@@ -231,6 +231,13 @@ abstract class Receiver implements Statements {
     return (await this.answer(asked, values)).rows;
   }
 
+  async first<R extends Row>(
+    asked: Statement<R>,
+    values: readonly Value[] = [],
+  ): Promise<R | undefined> {
+    return (await this.query(asked, values))[0];
+  }
+
   async one<R extends Row>(asked: Statement<R>, values: readonly Value[] = []): Promise<R> {
     return oneOf(asked, await this.query(asked, values));
   }

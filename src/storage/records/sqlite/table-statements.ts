@@ -21,6 +21,13 @@ export class TableStatements implements Statements {
     return this.#prepare(asked).all(values.map(boundOf)) as readonly Row[] as R[];
   }
 
+  async first<R extends Row>(
+    asked: Statement<R>,
+    values: readonly Value[] = [],
+  ): Promise<R | undefined> {
+    return this.#prepare(asked).get(values.map(boundOf)) as Row | undefined as R | undefined;
+  }
+
   async one<R extends Row>(asked: Statement<R>, values: readonly Value[] = []): Promise<R> {
     return this.#prepare(asked).one(values.map(boundOf)) as Row as R;
   }

@@ -119,9 +119,9 @@ export class AccessRequests implements AccessRequestStore {
 
   async accessRequest(...[which]: Arguments<"accessRequest">): Promise<AccessRequest | undefined> {
     if (!Object.values(which).every(isStorableText)) return undefined;
-    const [row] = await ("id" in which
-      ? this.#statements.query(BY_ID, [which.id])
-      : this.#statements.query(BY_BOTH, [which.record, which.requester]));
+    const row = await ("id" in which
+      ? this.#statements.first(BY_ID, [which.id])
+      : this.#statements.first(BY_BOTH, [which.record, which.requester]));
     return row && accessRequestOf(row);
   }
 
@@ -168,7 +168,7 @@ export class AccessRequests implements AccessRequestStore {
   ): Promise<boolean> {
     const { id, record, requester, reason, askedAt } = request;
     await this.#statements.lock(LOCK_ACCOUNT, [requester]);
-    const [former] = await this.#statements.query(FORMER, [record, requester]);
+    const former = await this.#statements.first(FORMER, [record, requester]);
     if (former && !mayAskAgain(former, askedAt, decidedBefore)) return false;
     if ((await this.#statements.one(COUNT, [requester]))[0] >= most) return false;
     await this.#statements.run(FORGET, [record, requester]);

@@ -119,12 +119,12 @@ export class Accounts {
   }
 
   async accountByEmail(email: string): Promise<Account | undefined> {
-    const [row] = isStorableText(email) ? await this.#statements.query(BY_EMAIL, [email]) : [];
+    const row = isStorableText(email) ? await this.#statements.first(BY_EMAIL, [email]) : undefined;
     return row && accountOf(row);
   }
 
   async accountOf(user: string): Promise<Account | undefined> {
-    const [row] = isStorableText(user) ? await this.#statements.query(BY_USER, [user]) : [];
+    const row = isStorableText(user) ? await this.#statements.first(BY_USER, [user]) : undefined;
     return row && accountOf(row);
   }
 
@@ -143,7 +143,7 @@ export class Accounts {
 
   async listedAccount(user: string): Promise<ListedAccount | undefined> {
     if (!isStorableText(user)) return undefined;
-    const [row] = await this.#statements.query(LISTED_OF, [user, arkKey(user)]);
+    const row = await this.#statements.first(LISTED_OF, [user, arkKey(user)]);
     return row && listedOf(row);
   }
 
@@ -201,7 +201,7 @@ export class Accounts {
   }
 
   async setting(name: string): Promise<string | undefined> {
-    const [row] = isStorableText(name) ? await this.#statements.query(SETTING, [name]) : [];
+    const row = isStorableText(name) ? await this.#statements.first(SETTING, [name]) : undefined;
     return row?.[0];
   }
 
@@ -210,6 +210,6 @@ export class Accounts {
   ): Promise<string | undefined> {
     if (value === null) await this.#statements.run(UNSET, [name]);
     else await this.#statements.run(options.ifAbsent ? KEEP : SET, [name, value]);
-    return (await this.#statements.query(SETTING, [name]))[0]?.[0];
+    return (await this.#statements.first(SETTING, [name]))?.[0];
   }
 }

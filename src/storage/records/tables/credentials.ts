@@ -104,7 +104,7 @@ export class Credentials implements CredentialStore, IdentityStore {
   async credential(
     hash: string,
   ): Promise<{ credential: Credential; account: Account } | undefined> {
-    const [row] = isStorableText(hash) ? await this.#statements.query(BY_HASH, [hash]) : [];
+    const row = isStorableText(hash) ? await this.#statements.first(BY_HASH, [hash]) : undefined;
     return (
       row && {
         credential: credentialOf(row.slice(0, 10) as CredentialRow),
@@ -148,7 +148,7 @@ export class Credentials implements CredentialStore, IdentityStore {
 
   async identity(issuer: string, subject: string): Promise<Identity | undefined> {
     if (!isStorableText(subject)) return undefined;
-    const [row] = await this.#statements.query(IDENTITY, [issuer, subject]);
+    const row = await this.#statements.first(IDENTITY, [issuer, subject]);
     return row && identityOf(row);
   }
 

@@ -91,7 +91,7 @@ export class Objects {
     role: ObjectReference["role"] = "content",
   ): Promise<boolean> {
     if (!isStorableText(ark)) return false;
-    const [row] = await this.#statements.query(this.#sql.deleted, [arkKey(ark), ark, role]);
+    const row = await this.#statements.first(this.#sql.deleted, [arkKey(ark), ark, role]);
     return (row?.[0] ?? 0) > 0;
   }
 

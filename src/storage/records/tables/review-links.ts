@@ -61,7 +61,7 @@ export class ReviewLinks implements ReviewLinkStore {
   }
 
   async reviewLink(hash: string): Promise<ReviewLink | undefined> {
-    const [row] = isStorableText(hash) ? await this.#statements.query(ONE, [hash]) : [];
+    const row = isStorableText(hash) ? await this.#statements.first(ONE, [hash]) : undefined;
     return row && linkOf(row);
   }
 

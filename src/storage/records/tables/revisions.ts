@@ -39,7 +39,7 @@ export class Revisions {
 
   async atRevision(ark: string, revision: number): ReturnType<RecordStore["atRevision"]> {
     if (!isStorableText(ark) || !Number.isSafeInteger(revision)) return undefined;
-    const [row] = await this.#statements.query(AT_REVISION, [arkKey(ark), ark, revision]);
+    const row = await this.#statements.first(AT_REVISION, [arkKey(ark), ark, revision]);
     return row && { document: row[0], action: row[1] as Revision["action"], at: row[2] };
   }
 
@@ -60,7 +60,7 @@ export class Revisions {
 
   async quads(ark: string): Promise<string | undefined> {
     if (!isStorableText(ark)) return undefined;
-    const [row] = await this.#statements.query(QUADS, [arkKey(ark), ark]);
+    const row = await this.#statements.first(QUADS, [arkKey(ark), ark]);
     const quads = row && unpackQuads(row[0]);
     await eventLoop.turnFor(quads?.length ?? 0);
     return quads;

@@ -22,7 +22,7 @@ export class Scores implements ScoreStore {
   }
 
   async storedScore(crate: string): Promise<StoredScore | undefined> {
-    const [row] = await this.#statements.query(OF, [crate]);
+    const row = await this.#statements.first(OF, [crate]);
     return row && { crate, state: row[0], whole: Boolean(row[1]), body: row[2], percent: row[3] };
   }
 

@@ -123,7 +123,7 @@ export class Submissions implements SubmissionStore {
   }
 
   async submission(id: string): Promise<Submission | undefined> {
-    const [row] = isStorableText(id) ? await this.#statements.query(BY_ID, [id]) : [];
+    const row = isStorableText(id) ? await this.#statements.first(BY_ID, [id]) : undefined;
     return row && submissionOf(row);
   }
 

@@ -56,7 +56,7 @@ export class Vectors implements VectorStore {
   }
 
   async vectorsReach(model: string): Promise<string> {
-    const [row] = await this.#statements.query(REACH, [model]);
+    const row = await this.#statements.first(REACH, [model]);
     return row ? writePlace({ sequence: row[0], record: row[1] }) : "";
   }
 
