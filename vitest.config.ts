@@ -15,7 +15,8 @@ export default defineConfig(({ mode }) => ({
     isolate: false,
     execArgv: [...COMPILE_LESS],
     sequence: { sequencer: LongestFirst },
-    maxWorkers: 2,
+    // One more than the two cores that CI has: many tests wait for a clock, a disk or a process.
+    maxWorkers: 3,
     // They end a test that hangs, and say nothing about speed: a loaded core is many times slower.
     testTimeout: 120_000,
     hookTimeout: 240_000,

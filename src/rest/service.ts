@@ -13,7 +13,7 @@ import type { Handler, Handlers } from "./request.js";
 const shows =
   (make: NonNullable<Route["get"]>): Handler =>
   ({ req, res, params, site }) =>
-    site.page(req, res, (request) => make({ ...request, params }));
+    site.page(req, res, make, params);
 
 /** @param contract the OpenAPI document */
 export function serviceOperations(contract: object): Handlers {

@@ -60,8 +60,8 @@ export interface PageRequest {
   readonly res: ServerResponse;
   /** Decoded, without a slash at the end. */
   readonly path: string;
-  /** What the parameters of the route's path matched. */
-  readonly params: Readonly<Record<string, string>>;
+  /** What a parameter of the route's path matched. @throws Error where the path has none of the name */
+  param(name: string): string;
   readonly query: URLSearchParams;
   /** The fields of the form that was sent; empty for GET. */
   readonly form: URLSearchParams;

@@ -203,13 +203,15 @@ export class Site {
   /**
    * A page outside the routes, for example that of a record, whose address REST reads.
    * @param make gets the request as pages see it
+   * @param params what the parameters of its path matched
    */
   async page(
     req: IncomingMessage,
     res: ServerResponse,
     make: (request: PageRequest) => Promise<Page | Redirect>,
+    params: Readonly<Record<string, string>> = {},
   ): Promise<void> {
-    await this.#make(await this.#request(req, res, targetOf(req)!, {}), make);
+    await this.#make(await this.#request(req, res, targetOf(req)!, params), make);
   }
 
   /**
@@ -264,7 +266,7 @@ export class Site {
     req: IncomingMessage,
     res: ServerResponse,
     { path, query }: Target,
-    params: Record<string, string>,
+    params: Readonly<Record<string, string>>,
   ): Promise<PageRequest> {
     const form = await formOf(req, this.#deps);
     const sent = isMultipart(req) ? UNREAD : (form.get("csrf") ?? undefined);
@@ -277,7 +279,11 @@ export class Site {
       req,
       res,
       path,
-      params,
+      param: (name) => {
+        const value = params[name];
+        if (value === undefined) throw new Error(`The path of this page has no :${name}`);
+        return value;
+      },
       query,
       form,
       caller,

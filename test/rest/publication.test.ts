@@ -351,10 +351,46 @@ describe("publishing a crate", () => {
   });
 });
 
-describe("an embargo of a crate", () => {
+const nested = async (id: string): Promise<{ root: string; inner: string }> => {
+  const file = (name: string) => ({ "@id": name, "@type": "File", name });
+  const archive = await zip({
+    "ro-crate-metadata.json": metadata([file("a.txt"), { "@id": id, "@type": "Dataset" }], {
+      name: `Release ${Math.random()}`,
+      hasPart: [{ "@id": "a.txt" }, { "@id": id }],
+    }),
+    "a.txt": id,
+    "sub/ro-crate-metadata.json": metadata([file("b.txt"), file("late.txt"), file("other.txt")], {
+      ...(id === "sub/" ? {} : { "@id": id }),
+      hasPart: ["b.txt", "late.txt", "other.txt"].map((name) => ({ "@id": name })),
+    }),
+    ...Object.fromEntries(
+      ["b.txt", "late.txt", "other.txt"].map((name) => [`sub/${name}`, `${name} ${id}`]),
+    ),
+  });
+  const form = new FormData();
+  form.set("file", new Blob([new Uint8Array(archive)]), "crate.zip");
+  const { body, text } = await server.request<{ "@id": string }>("POST", "/rocrate/upload", {
+    token: ada.token,
+    body: form,
+  });
+  const root = body["@id"];
+  expect(root, text).toMatch(/^ark:/);
+  const given = await server.request("PATCH", `/${root}/sub/other.txt`, {
+    token: admin.token,
+    headers: { "Content-Type": "application/merge-patch+json" },
+    json: { owner: other.id },
+  });
+  expect(given.status, given.text).toBe(200);
+  return { root, inner: id === "sub/" ? `${root}/sub` : id };
+};
+const statuses = async (...ids: string[]) =>
+  (await Promise.all(ids.map(status))).map((found) => found["publicationStatus"]);
+
+/** At the same time: they wait for the clock. */
+describe("an embargo of a crate that ends", () => {
   const ask = async (path: string) => (await server.request("GET", path)).text;
   it.concurrent(
-    "is that of its draft members, and publishes all of them when it ends",
+    "is that of the draft members, and publishes all of them when it ends",
     async () => {
       const root = await uploaded();
       await publish(`${root}/old.csv`, "ARCHIVED");
@@ -397,6 +433,30 @@ describe("an embargo of a crate", () => {
     expect(await readable(root)).toBe(401);
     await expect.poll(() => readable(root)).toBe(200);
   });
+
+  it.concurrent.each(["sub/", "ark:59852/embargoed-by-itself"])(
+    "within a crate opens its own parts: %s",
+    async (id) => {
+      const { root, inner } = await nested(id);
+      const late = `${root}/sub/late.txt`;
+      await publish(late, "EMBARGOED", { embargoedUntil: "2999-01-01" });
+      const embargoedUntil = new Date(Date.now() + 3000).toISOString();
+      await publish(inner, "EMBARGOED", { embargoedUntil });
+      const part = `${root}/sub/b.txt`;
+      expect(await status(part)).toMatchObject({ publicationStatus: "EMBARGOED", embargoedUntil });
+      await expect.poll(() => readable(part)).toBe(200);
+      expect(await statuses(inner, part, late, `${root}/sub/other.txt`, root)).toEqual([
+        "PUBLISHED",
+        "PUBLISHED",
+        "EMBARGOED",
+        "DRAFT",
+        "DRAFT",
+      ]);
+    },
+  );
+});
+
+describe("an embargo of a crate", () => {
   it("and its publication leave members of another owner alone, also by an administrator", async () => {
     const root = await uploaded();
     const member = `${root}/raw.csv`;
@@ -414,41 +474,6 @@ describe("an embargo of a crate", () => {
 });
 
 describe("a crate within a crate", () => {
-  const nested = async (id: string): Promise<{ root: string; inner: string }> => {
-    const file = (name: string) => ({ "@id": name, "@type": "File", name });
-    const archive = await zip({
-      "ro-crate-metadata.json": metadata([file("a.txt"), { "@id": id, "@type": "Dataset" }], {
-        name: `Release ${Math.random()}`,
-        hasPart: [{ "@id": "a.txt" }, { "@id": id }],
-      }),
-      "a.txt": id,
-      "sub/ro-crate-metadata.json": metadata([file("b.txt"), file("late.txt"), file("other.txt")], {
-        ...(id === "sub/" ? {} : { "@id": id }),
-        hasPart: ["b.txt", "late.txt", "other.txt"].map((name) => ({ "@id": name })),
-      }),
-      ...Object.fromEntries(
-        ["b.txt", "late.txt", "other.txt"].map((name) => [`sub/${name}`, `${name} ${id}`]),
-      ),
-    });
-    const form = new FormData();
-    form.set("file", new Blob([new Uint8Array(archive)]), "crate.zip");
-    const { body, text } = await server.request<{ "@id": string }>("POST", "/rocrate/upload", {
-      token: ada.token,
-      body: form,
-    });
-    const root = body["@id"];
-    expect(root, text).toMatch(/^ark:/);
-    const given = await server.request("PATCH", `/${root}/sub/other.txt`, {
-      token: admin.token,
-      headers: { "Content-Type": "application/merge-patch+json" },
-      json: { owner: other.id },
-    });
-    expect(given.status, given.text).toBe(200);
-    return { root, inner: id === "sub/" ? `${root}/sub` : id };
-  };
-  const statuses = async (...ids: string[]) =>
-    (await Promise.all(ids.map(status))).map((found) => found["publicationStatus"]);
-
   it.each(["sub/", "ark:59852/published-by-itself"])(
     "publishes its own drafts only, and none of another owner: %s",
     async (id) => {
@@ -459,27 +484,6 @@ describe("a crate within a crate", () => {
       ).toEqual(["PUBLISHED", "PUBLISHED", "DRAFT", "DRAFT", "DRAFT"]);
       expect(await readable(`${root}/sub/b.txt`)).toBe(200);
       expect(await readable(`${root}/a.txt`)).toBe(401);
-    },
-  );
-
-  it.concurrent.each(["sub/", "ark:59852/embargoed-by-itself"])(
-    "carries its embargo to them, whose end opens all of them: %s",
-    async (id) => {
-      const { root, inner } = await nested(id);
-      const late = `${root}/sub/late.txt`;
-      await publish(late, "EMBARGOED", { embargoedUntil: "2999-01-01" });
-      const embargoedUntil = new Date(Date.now() + 3000).toISOString();
-      await publish(inner, "EMBARGOED", { embargoedUntil });
-      const part = `${root}/sub/b.txt`;
-      expect(await status(part)).toMatchObject({ publicationStatus: "EMBARGOED", embargoedUntil });
-      await expect.poll(() => readable(part)).toBe(200);
-      expect(await statuses(inner, part, late, `${root}/sub/other.txt`, root)).toEqual([
-        "PUBLISHED",
-        "PUBLISHED",
-        "EMBARGOED",
-        "DRAFT",
-        "DRAFT",
-      ]);
     },
   );
 });

@@ -193,13 +193,13 @@ async function signUp(request: PageRequest): Promise<Page | Redirect> {
 /** The browser goes to the issuer. */
 const startAt = async (request: PageRequest): Promise<Page | Redirect> => {
   const to = ownPath(request.query.get("to"));
-  return refusedAsPage(request, () => request.issuers.begin(request.params["name"]!, to));
+  return refusedAsPage(request, () => request.issuers.begin(request.param("name"), to));
 };
 
 /** The browser is back from the issuer. */
 const backFrom = (request: PageRequest): Promise<Page | Redirect> =>
   refusedAsPage(request, async () => {
-    const end = await request.issuers.finish(request.params["name"]!);
+    const end = await request.issuers.finish(request.param("name"));
     return "redirect" in end ? end : newAccountPage(request, end);
   });
 

@@ -171,8 +171,8 @@ function takenOver(kind: KindName, { id, document, doi }: Earlier): Input {
 
 const LICENCE = "https://creativecommons.org/licenses/by/4.0/";
 
-function kindIn({ params }: PageRequest): KindName {
-  const kind = params["kind"]!;
+function kindIn({ param }: PageRequest): KindName {
+  const kind = param("kind");
   if (Object.hasOwn(CREATE, kind)) return kind as KindName;
   throw new ServiceError(
     "NOT_FOUND",
@@ -528,7 +528,7 @@ function Others({ since: { by, changes } }: { since: Since }) {
 async function show(request: PageRequest): Promise<Page | Redirect> {
   const first = signInFirst(request);
   if (first) return first;
-  const id = request.params["ark"]!;
+  const id = request.param("ark");
   const record = changeable(id, (await request.ask(EditDocument, { id })).record);
   if (record.kind === "USER") return { redirect: "/my/profile" };
   return editPage(request, {
@@ -538,8 +538,8 @@ async function show(request: PageRequest): Promise<Page | Redirect> {
 }
 
 async function save(request: PageRequest): Promise<Page | Redirect> {
-  const { ask, form, params, viewer } = request;
-  const id = params["ark"]!;
+  const { ask, form, param, viewer } = request;
+  const id = param("ark");
   if (!viewer)
     throw new ServiceError(
       "NOT_AUTHENTICATED",

@@ -91,8 +91,7 @@ export function Sections({ page }: { page: HelpPage }) {
 }
 
 /** A page of the documentation; without a name its index. @throws ServiceError `NOT_FOUND` */
-async function helpPage({ params }: Pick<PageRequest, "params">): Promise<Page> {
-  const name = [params["folder"], params["page"]].filter(Boolean).join("/");
+function helpPage(name: string): Page {
   const { pages } = help();
   const page = Object.hasOwn(pages, name) ? pages[name] : undefined;
   if (!page)
@@ -120,9 +119,12 @@ async function helpPage({ params }: Pick<PageRequest, "params">): Promise<Page> 
 }
 
 export const helpRoutes: readonly Route[] = [
-  { path: "/help", get: helpPage },
-  { path: "/help/:page", get: helpPage },
-  { path: "/help/:folder/:page", get: helpPage },
+  { path: "/help", get: async () => helpPage("") },
+  { path: "/help/:page", get: async ({ param }) => helpPage(param("page")) },
+  {
+    path: "/help/:folder/:page",
+    get: async ({ param }) => helpPage(`${param("folder")}/${param("page")}`),
+  },
 ];
 
 interface Text {
@@ -205,10 +207,10 @@ const PAGES: Readonly<Record<string, Text>> = {
   },
 };
 
-export async function textPage({ req, params }: PageRequest): Promise<Page | Redirect> {
-  const name = params["page_name"]!;
+export async function textPage({ req, param }: PageRequest): Promise<Page | Redirect> {
+  const name = param("page_name");
   // Help is the documentation. The contract promises HTML at this address to programs too.
-  if (name === "help") return asksForPage(req) ? { redirect: "/help" } : helpPage({ params: {} });
+  if (name === "help") return asksForPage(req) ? { redirect: "/help" } : helpPage("");
   const known = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined;
   if (known)
     return {

@@ -49,8 +49,8 @@ function worksOf(
   return [...found.values()];
 }
 
-async function personPage({ ask, params, query }: PageRequest): Promise<Page> {
-  const orcid = orcidIn(params["orcid"] ?? "");
+async function personPage({ ask, param, query }: PageRequest): Promise<Page> {
+  const orcid = orcidIn(param("orcid"));
   if (orcid === null)
     throw new ServiceError("NOT_FOUND", "The address names no ORCID, such as 0000-0002-1825-0097.");
   const { people, works } = await ask(PersonPageDocument, {

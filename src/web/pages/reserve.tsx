@@ -96,8 +96,8 @@ async function reserve(request: PageRequest): Promise<Page | Redirect> {
 async function identifiersPage(request: PageRequest, problem?: string): Promise<Page | Redirect> {
   const first = signInFirst(request);
   if (first) return first;
-  const { ask, params, base, csrf } = request;
-  const id = params["ark"]!;
+  const { ask, param, base, csrf } = request;
+  const id = param("ark");
   const { record } = await ask(ReserveDocument, { id });
   if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
   return {
@@ -183,7 +183,7 @@ function Doi({ record, csrf }: { record: Reserved; csrf: string | null }) {
 }
 
 async function reserveDoi(request: PageRequest): Promise<Page | Redirect> {
-  const id = request.params["ark"]!;
+  const id = request.param("ark");
   try {
     await request.ask(ReserveDoiDocument, { id });
   } catch (error) {

@@ -777,7 +777,7 @@ function plainSpelling(text: string): string {
 
 /** A kind under its own name; another spelling leads there. */
 async function browseKind(request: PageRequest): Promise<Page | Redirect> {
-  const asked = request.params["kind"]!;
+  const asked = request.param("kind");
   const kind = SPELLINGS.get(plainSpelling(asked));
   if (kind === undefined)
     throw new ServiceError("NOT_FOUND", `There is no kind of records named ${asked.slice(0, 50)}.`);

@@ -171,10 +171,10 @@ type Submission = UploadQuery["submission"];
 type Crate = NonNullable<UploadedCrateQuery["roCrate"]>;
 
 async function progressPage(request: PageRequest, problem?: string): Promise<Page | Redirect> {
-  const { ask, params } = request;
+  const { ask, param } = request;
   const first = signInFirst(request);
   if (first) return first;
-  const { submission } = await ask(UploadDocument, { id: params["id"]! });
+  const { submission } = await ask(UploadDocument, { id: param("id") });
   const crate =
     submission.success && submission.task === "CRATE" && submission.record
       ? (await ask(UploadedCrateDocument, { id: submission.record.id })).roCrate
@@ -354,8 +354,8 @@ function Underway({ submission, csrf }: { submission: Submission; csrf: string |
 }
 
 async function act(request: PageRequest): Promise<Page | Redirect> {
-  const { ask, form, params } = request;
-  const id = params["id"]!;
+  const { ask, form, param } = request;
+  const id = param("id");
   try {
     const action = form.get("action");
     if (action === "retry") {

@@ -18,9 +18,9 @@ import { Chips, Drawing, Toolbar } from "./picture.js";
 import { addressOf, COLLAPSE, kindsShown, type View, viewOf } from "./view.js";
 
 async function evidencePage(request: PageRequest): Promise<Page> {
-  const { ask, query, params } = request;
+  const { ask, query, param } = request;
   const view = viewOf(query);
-  const id = params["ark"]!;
+  const id = param("ark");
   const link = addressOf(id, view);
   const expandLink = `${link}${link.includes("?") ? "&" : "?"}expand=`;
   const to = (query.get("to") ?? "").trim();
@@ -232,11 +232,11 @@ function Exports({ id, view }: { id: string; view: View }) {
   );
 }
 
-const toEvidence = async ({ params, query }: PageRequest): Promise<Redirect> => {
+const toEvidence = async ({ param, query }: PageRequest): Promise<Redirect> => {
   const direction = query.get("direction");
   return {
     redirect:
-      recordPath(params["ark"]!, "evidence") +
+      recordPath(param("ark"), "evidence") +
       (direction === null ? "" : `?${new URLSearchParams({ direction }).toString()}`),
   };
 };
@@ -247,6 +247,6 @@ export const evidenceRoutes: readonly Route[] = [
   { path: "/evidencegraph/query/*ark", get: toEvidence },
   {
     path: "/evidencegraph/impact/*ark",
-    get: async ({ params }) => ({ redirect: recordPath(params["ark"]!, "impact") }),
+    get: async ({ param }) => ({ redirect: recordPath(param("ark"), "impact") }),
   },
 ];

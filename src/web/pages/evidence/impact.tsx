@@ -14,8 +14,8 @@ const IMPACT_PAGE = 200;
 type Affected = ImpactQuery["evidence"]["nodes"][number];
 
 export async function impactPage(request: PageRequest): Promise<Page> {
-  const { ask, params, query, res } = request;
-  const id = params["ark"]!;
+  const { ask, param, query, res } = request;
+  const id = param("ark");
   const wantsTable = query.get("as") === "csv";
   const { record, impact, evidence } = await ask(ImpactDocument, {
     id,

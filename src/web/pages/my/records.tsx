@@ -323,8 +323,8 @@ async function chosenIn(request: PageRequest): Promise<string[]> {
 
 /** The form of one action, for the records that the address names: pages of records lead here. */
 async function askedAction(request: PageRequest): Promise<Page | Redirect> {
-  const { params, query } = request;
-  const name = params["action"]!;
+  const { param, query } = request;
+  const name = param("action");
   const ids = query.getAll("id").slice(0, MOST);
   if (!ACTIONS.has(name) || ids.length === 0) return { redirect: "/my/records" };
   return actionPage(request, name, ids, { from: ids.length === 1 ? ids[0]! : null });

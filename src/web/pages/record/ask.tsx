@@ -86,9 +86,9 @@ export function AskLink({ id, signedIn }: { id: string; signedIn: boolean }) {
 }
 
 async function askPage(request: PageRequest, problem: Problem = NO_PROBLEM): Promise<Page> {
-  const { ask, params, csrf, form } = request;
-  const { record } = await ask(AskPageDocument, { id: params["ark"]! });
-  if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${params["ark"]!}.`);
+  const { ask, param, csrf, form } = request;
+  const { record } = await ask(AskPageDocument, { id: param("ark") });
+  if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${param("ark")}.`);
   const access = await ownAccess(request, record.id);
   const isRefused = problem.form !== undefined || Object.keys(problem.fields).length > 0;
   return {
@@ -134,8 +134,8 @@ async function askPage(request: PageRequest, problem: Problem = NO_PROBLEM): Pro
 }
 
 async function sendQuestion(request: PageRequest): Promise<Page | Redirect> {
-  const { ask, params, form } = request;
-  const record = params["ark"]!;
+  const { ask, param, form } = request;
+  const record = param("ark");
   try {
     await ask(RequestAccessDocument, { record, reason: form.get("reason") ?? "" });
   } catch (error) {

@@ -292,8 +292,8 @@ type ShapeResult = NonNullable<
 >["results"][number];
 
 /** A record, of a crate with its members, checked by the shapes of the kinds. */
-async function validationPage({ ask, params }: PageRequest): Promise<Page> {
-  const id = params["ark"]!;
+async function validationPage({ ask, param }: PageRequest): Promise<Page> {
+  const id = param("ark");
   const { record } = await ask(ShapePageDocument, { id });
   if (!record?.shapeReport) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
   const { conforms, checked, truncated, results } = record.shapeReport;
@@ -397,7 +397,7 @@ export const crateRoutes: readonly Route[] = [
   { path: "/validation/*ark", get: validationPage },
   {
     path: "/rocrate/ai-ready-score/*ark",
-    get: async ({ params }) => ({ redirect: recordPath(params["ark"]!, "score") }),
+    get: async ({ param }) => ({ redirect: recordPath(param("ark"), "score") }),
   },
 ];
 

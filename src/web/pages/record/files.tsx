@@ -172,8 +172,8 @@ function FileContent({ file: { id, content } }: { file: FileOf }) {
 const ON_A_PAGE = 200;
 
 /** One folder of a crate, in pages. */
-async function folderPage({ ask, params, query }: PageRequest): Promise<Page> {
-  const id = params["ark"]!;
+async function folderPage({ ask, param, query }: PageRequest): Promise<Page> {
+  const id = param("ark");
   const path = (query.get("path") ?? "").replace(/^\/+|\/+$/g, "");
   const { roCrate } = await ask(FolderPageDocument, {
     id,
@@ -517,8 +517,8 @@ function CheckedBy({ preview }: { preview: PreviewPartsFragment }) {
 }
 
 /** A page for what a file looks like, whether it has a record or not. */
-async function previewPage({ ask, params, query, readTable }: PageRequest): Promise<Page> {
-  const id = params["ark"]!;
+async function previewPage({ ask, param, query, readTable }: PageRequest): Promise<Page> {
+  const id = param("ark");
   const inCrate = query.get("crate") ?? "";
   const { record, crate, preview } = await ask(PreviewPageDocument, {
     id,

@@ -29,8 +29,8 @@ type Compared = NonNullable<HistoryPageQuery["revision"]>;
 
 /** States of a record: who made each, when and how, and what differs between two of them. */
 async function history(request: PageRequest, problem?: string): Promise<Page> {
-  const { params, query } = request;
-  const id = params["ark"]!;
+  const { param, query } = request;
+  const id = param("ark");
   const [from, to] = [revisionOf(query.get("from")), revisionOf(query.get("to"))];
   const backwards = from !== null && to !== null && from >= to;
   const answer = await read(request, {
@@ -275,8 +275,8 @@ const NO_NAMES = new Map<string, never>();
 
 /** Restores a revision, unless somebody has changed the record since the page was made. */
 async function restore(request: PageRequest): Promise<Page | Redirect> {
-  const { ask, form, params } = request;
-  const id = params["ark"]!;
+  const { ask, form, param } = request;
+  const id = param("ark");
   try {
     await ask(RestoreRevisionDocument, {
       id,

@@ -29,8 +29,8 @@ const RELATIONS: ReadonlyMap<string, string> = new Map(
 
 /** All records of one relation of a record, for example all that used it. */
 async function related(request: PageRequest): Promise<Page> {
-  const { params, query } = request;
-  const id = params["ark"]!;
+  const { param, query } = request;
+  const id = param("ark");
   const relation = query.get("relation") ?? "";
   if (relation === "owner") return listed(request, "Records", { owners: [id] });
   if (relation === "contents") {
@@ -101,8 +101,8 @@ const ON_A_PAGE = 30;
 
 /** Records by filter, as cards. */
 async function listed(request: PageRequest, heading: string, filter: RecordFilter): Promise<Page> {
-  const { params, query } = request;
-  const id = params["ark"]!;
+  const { param, query } = request;
+  const id = param("ark");
   const before = query.get("before");
   const { record, records } = await request.ask(ListedPageDocument, {
     id,
@@ -149,8 +149,8 @@ export const Back = ({ record }: { record: Linked }) => (
 export const relatedRoutes: readonly Route[] = [{ path: "/related/*ark", get: related }];
 
 /** References of a crate's records that lead nowhere, and what to do about each. */
-async function referencesPage({ ask, params, query }: PageRequest): Promise<Page> {
-  const id = params["ark"]!;
+async function referencesPage({ ask, param, query }: PageRequest): Promise<Page> {
+  const id = param("ark");
   const { roCrate } = await ask(ReferencesPageDocument, { id, after: query.get("after") });
   if (!roCrate) throw new ServiceError("NOT_FOUND", `No crate is stored under ${id}.`);
   const { nodes, pageInfo } = roCrate.danglingReferences;

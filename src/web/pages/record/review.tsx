@@ -24,8 +24,8 @@ interface Shown {
 }
 
 async function linksPage(request: PageRequest, shown: Shown = {}): Promise<Page> {
-  const { ask, params, csrf, form } = request;
-  const id = params["ark"]!;
+  const { ask, param, csrf, form } = request;
+  const id = param("ark");
   const { record, reviewLinks } = await ask(ReviewLinksDocument, { id });
   if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
   const { address, done, problem = NO_PROBLEM } = shown;
@@ -151,8 +151,8 @@ function LinkTable({ links, csrf }: { links: Links; csrf: string | null }) {
 }
 
 async function changeLinks(request: PageRequest): Promise<Page> {
-  const { ask, form, params } = request;
-  const id = params["ark"]!;
+  const { ask, form, param } = request;
+  const id = param("ark");
   try {
     if (form.get("action") === "revoke") {
       await ask(RevokeReviewLinkDocument, { input: { id, link: form.get("link") ?? "" } });
@@ -173,8 +173,8 @@ async function changeLinks(request: PageRequest): Promise<Page> {
 }
 
 /** The secret goes into a cookie, so that no address of a page has it. */
-async function openLink({ params, openReview }: PageRequest): Promise<Redirect> {
-  return { redirect: recordPath(await openReview(params["secret"]!)) };
+async function openLink({ param, openReview }: PageRequest): Promise<Redirect> {
+  return { redirect: recordPath(await openReview(param("secret"))) };
 }
 
 async function endReading({ endReview }: PageRequest): Promise<Redirect> {

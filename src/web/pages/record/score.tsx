@@ -281,8 +281,8 @@ function Fixes({
 
 /** The scorecard on a page of its own, with what to fix for those who may. */
 async function scorePage(request: PageRequest, problem?: string): Promise<Page> {
-  const { ask, params, query } = request;
-  const id = params["ark"]!;
+  const { ask, param, query } = request;
+  const id = param("ark");
   const { roCrate, aiReadyScore } = await ask(ScorePageDocument, { id });
   if (!roCrate) throw new ServiceError("NOT_FOUND", `No crate is stored under ${id}.`);
   const name = nameText(roCrate);
@@ -334,8 +334,8 @@ function valueOf({ term, lines }: Question, text: string): unknown {
 
 /** Writes the answers into the crate. */
 async function answer(request: PageRequest): Promise<Page | Redirect> {
-  const { ask, form, params } = request;
-  const id = params["ark"]!;
+  const { ask, form, param } = request;
+  const id = param("ark");
   const patch: Record<string, unknown> = {};
   for (const question of QUESTIONS) {
     const text = form.get(question.term)?.trim() ?? "";

@@ -13,8 +13,8 @@ import { Back } from "./related.js";
 
 type Shared = NonNullable<SharePageQuery["record"]>;
 
-async function sharePage({ ask, params, base, query }: PageRequest): Promise<Page> {
-  const id = params["ark"]!;
+async function sharePage({ ask, param, base, query }: PageRequest): Promise<Page> {
+  const id = param("ark");
   const { record } = await ask(SharePageDocument, { id });
   if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
   const cited = CITED.includes(kindOf(record.kind ?? "ENTITY"));
