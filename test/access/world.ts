@@ -28,8 +28,6 @@ export interface World {
   /** Records by the state they are in. */
   targets: Record<string, string>;
   secrets: Record<string, Secret>;
-  /** A submission of the owner's. */
-  submission: string;
   /** A record in a state of its own. */
   fresh(state: State): Promise<string>;
 }
@@ -140,28 +138,26 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
 
   const publish = (ark: string, publicationStatus: string) =>
     ask("PUT", "/publish", { "@id": ark, publicationStatus });
-  const register = async (bytes: string, status?: string, more: object = {}, query = "") => {
+  const register = async (bytes: string, status?: string) => {
     const form = new FormData();
     form.set(
       "download",
-      JSON.stringify(bodyOf("datadownload", group, { sha256: null, contentSize: null, ...more })),
+      JSON.stringify(bodyOf("datadownload", group, { sha256: null, contentSize: null })),
     );
     form.set("file", new Blob([bytes]), "bytes.txt");
-    const ark = (
-      await ok(server.request("POST", `/register${query}`, { token: owner.token, body: form }))
-    )["@id"] as string;
+    const ark = (await ok(server.request("POST", "/register", { token: owner.token, body: form })))[
+      "@id"
+    ] as string;
     if (status) await publish(ark, status);
     return ark;
   };
   let count = 0;
   const upload = async (
     files: Members,
-    status?: string,
     query = "",
     described: { root: Entity; entities: Entity[] } = { root: {}, entities: [] },
   ) => {
     const entities = Object.keys(files)
-      .filter((name) => name !== "loose.txt")
       .filter((name) => !described.entities.some((entity) => entity["@id"] === name))
       .map(file);
     const form = new FormData();
@@ -184,18 +180,15 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
       ),
       "crate.zip",
     );
-    const { submission } = (await ok(
-      server.request("POST", `/rocrate/upload${query}`, { token: owner.token, body: form }),
-    )) as { submission: { submissionUUID: string } };
-    if (status) await publish(root, status);
-    return { root, submission: submission.submissionUUID };
+    await ok(server.request("POST", `/rocrate/upload${query}`, { token: owner.token, body: form }));
+    return root;
   };
   // Each member is a record of its own: a crate has one for many writes.
   const members: string[] = [];
   const memberOfCrate = async (): Promise<string> => {
     if (members.length === 0) {
       const files = Array.from({ length: 12 }, (_, index) => `${index}.txt`);
-      const { root } = await upload(Object.fromEntries(files.map((name) => [name, name])));
+      const root = await upload(Object.fromEntries(files.map((name) => [name, name])));
       members.push(...files.map((name) => `${root}/${name}`));
     }
     return members.pop()!;
@@ -219,7 +212,7 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
         return ark;
       }
       case "crate":
-        return (await upload({ "a.txt": "a" })).root;
+        return upload({ "a.txt": "a" });
       case "crateMember":
         return memberOfCrate();
       case "computation":
@@ -231,75 +224,27 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
     }
   };
 
-  const insiders: Actor[] = ["admin", "owner", "member"];
   const secret = (text: string, readers: readonly Actor[]): Secret => ({ text, readers });
+  const named: readonly Actor[] = ["admin", "owner", "reviewer"];
   const secrets: World["secrets"] = {
     email: secret(owner.email, ["admin", "owner"]),
-    draft: secret("bytes-of-draft-41", insiders),
-    embargoed: secret("bytes-of-embargoed-42", insiders),
-    archived: secret("bytes-of-archived-43", insiders),
-    deletedContent: secret("bytes-of-deleted-44", []),
-    deletedName: secret("Name-of-deleted-45", insiders),
-    deletedDescription: secret("Description-of-deleted-46", insiders),
-    memberBytes: secret("bytes-of-member-47", ["admin", "owner"]),
-    memberDeleted: secret("bytes-of-deleted-member-48", []),
-    looseBytes: secret("bytes-of-loose-49", ["admin", "owner"]),
     password: secret(owner.password, []),
-    privateName: secret("Zirconiumname-51", insiders),
-    privateDescription: secret("Zirconiumdescription-52", insiders),
-    privateKeyword: secret("zirconiumkeyword-53", insiders),
-    privateBytes: secret("bytes-of-private-54", insiders),
-    privateRun: secret("Zirconiumrun-55", insiders),
+    embargoed: secret("bytes-of-embargoed-42", ["admin", "owner", "member"]),
+    deletedName: secret("Name-of-deleted-45", ["admin", "owner", "member"]),
     privateMember: secret("zirconiummember-56", ["admin", "owner", ...REVIEWERS]),
     privateMemberBytes: secret("bytes-of-private-member-57", ["admin", "owner", ...REVIEWERS]),
     // Who made the private crate.
-    authorName: secret("Quillfeather", ["admin", "owner", "reviewer"]),
-    authorEmail: secret("q.feather@planted.example", ["admin", "owner", "reviewer"]),
-    authorOrcid: secret("0000-0002-1825-0097", ["admin", "owner", "reviewer"]),
-    authorPlace: secret("Brontewood", ["admin", "owner", "reviewer"]),
+    authorName: secret("Quillfeather", named),
+    authorEmail: secret("q.feather@planted.example", named),
+    authorOrcid: secret("0000-0002-1825-0097", named),
+    authorPlace: secret("Brontewood", named),
   };
   const s = (name: string) => secrets[name]!.text;
-  const contentDeleted = await register(s("deletedContent"), "PUBLISHED");
-  await ask("DELETE", `/datadownload/${contentDeleted}`);
-  const named = { name: s("deletedName"), description: s("deletedDescription") };
+  const dataset = (await ask("POST", "/dataset", bodyOf("dataset", group)))["@id"] as string;
   const deleted = (
-    await ask(
-      "POST",
-      "/dataset",
-      bodyOf("dataset", group, { "@id": "ark:99999/world-deleted", ...named }),
-    )
+    await ask("POST", "/dataset", bodyOf("dataset", group, { name: s("deletedName") }))
   )["@id"] as string;
-  const dataset = (
-    await ask("POST", "/dataset", bodyOf("dataset", group, { derivedFrom: [deleted] }))
-  )["@id"] as string;
-  const build = (await ask("POST", `/evidencegraph/build/${dataset}`))["submissionUUID"] as string;
-  let graph: Record<string, unknown> = {};
-  while (graph["completed"] !== true)
-    graph = await ask("GET", `/evidencegraph/build/status/${build}`);
   await ask("DELETE", `/dataset/${deleted}`);
-  // Everything is private: who may not change it must not learn that it exists.
-  const hidden = await register(
-    s("privateBytes"),
-    undefined,
-    {
-      "@id": "ark:99999/world-private",
-      name: s("privateName"),
-      description: s("privateDescription"),
-      keywords: [s("privateKeyword")],
-    },
-    "?visibility=private",
-  );
-  // It states links to records that everybody sees.
-  await ask(
-    "POST",
-    "/computation?visibility=private",
-    bodyOf("computation", group, {
-      "@id": "ark:99999/world-private-run",
-      name: s("privateRun"),
-      usedDataset: [dataset],
-      generated: [hidden],
-    }),
-  );
   const { root, entities } = peopleOfCrate(
     s("authorName"),
     s("authorEmail"),
@@ -308,7 +253,6 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
   );
   const hiddenCrate = await upload(
     { "member.txt": s("privateMemberBytes") },
-    undefined,
     "?visibility=private",
     // The secret is no part of the identifier, which an answer may repeat to who asks for it.
     { root, entities: [...entities, { ...file("member.txt"), name: s("privateMember") }] },
@@ -317,39 +261,18 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
     ["reviewer", false],
     ["anonymousReviewer", true],
   ] as const) {
-    const made = await ask("POST", `/review-links/${hiddenCrate.root}`, { anonymous });
+    const made = await ask("POST", `/review-links/${hiddenCrate}`, { anonymous });
     links.set(actor, new URL(made["address"] as string).pathname.replace("/review/", ""));
   }
-  const shut = await upload({ "open.txt": "open", "secret.txt": s("memberBytes") }, "PUBLISHED");
-  await publish(`${shut.root}/secret.txt`, "EMBARGOED");
-  const cut = await upload({ "open.txt": "open", "gone.txt": s("memberDeleted") }, "PUBLISHED");
-  await ask("DELETE", `/datadownload/${cut.root}/gone.txt`);
-  const loose = await upload({ "open.txt": "open", "loose.txt": s("looseBytes") });
   const targets = {
-    draft: await register(s("draft")),
-    published: await register("open to all", "PUBLISHED"),
-    embargoed: await register(s("embargoed"), "EMBARGOED"),
-    archived: await register(s("archived"), "ARCHIVED"),
-    contentDeleted,
     deleted,
     dataset,
-    graph: graph["evidenceGraphIdentifier"] as string,
-    crate: shut.root,
-    crateMember: `${shut.root}/secret.txt`,
-    crateOfDeleted: cut.root,
-    deletedMember: `${cut.root}/gone.txt`,
-    draftCrate: loose.root,
-    undescribed: `${loose.root}/loose.txt`,
-    computation: await fresh("computation"),
-    user: owner.id,
-    group,
-    private: hidden,
-    privateCrate: hiddenCrate.root,
-    privateMember: `${hiddenCrate.root}/member.txt`,
+    embargoed: await register(s("embargoed"), "EMBARGOED"),
+    privateCrate: hiddenCrate,
+    privateMember: `${hiddenCrate}/member.txt`,
     nothing: "ark:99999/nothing-here",
   };
-  const { submission } = shut;
-  return { server, people, token, credentials, group, targets, secrets, submission, fresh };
+  return { server, people, token, credentials, group, targets, secrets, fresh };
 }
 
 /** All text of an answer; of an archive that of its members. */

@@ -1,4 +1,4 @@
-import { accessTests } from "./differential.js";
+import { writeTests } from "./writes.js";
 
-// One state of each kind that is written to; differential.slow.test.ts has all.
-accessTests({ by: "token", states: ["draft", "crate", "computation", "group"], read: [] });
+// One state of each kind that is written to; writes.slow.test.ts has all.
+writeTests({ by: "token", states: ["draft", "crate", "computation", "group"] });

@@ -1,5 +1,5 @@
-import { accessTests } from "./differential.js";
+import { writeTests } from "./writes.js";
 import { STATES } from "./world.js";
 
 // The same rules and answers for browsers that have signed in as for programs with a token.
-accessTests({ by: "session", states: STATES });
+writeTests({ by: "session", states: STATES });

@@ -1,0 +1,4 @@
+import { writeTests } from "./writes.js";
+import { STATES } from "./world.js";
+
+writeTests({ by: "token", states: STATES });
