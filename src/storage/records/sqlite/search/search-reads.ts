@@ -37,7 +37,7 @@ import type { Viewer } from "../../port/record.js";
 import type { RecordFilter } from "../../port/selection.js";
 import { conditionsOf, type Dialect, joined, NO_IDS, Sql, statisticsSql } from "../../selection.js";
 import { type Near, nearestSql } from "../../vectors.js";
-import { bytesOf } from "../table-sql.js";
+import { bytesOf } from "../derived.js";
 import { DIALECT, monthOf, SelectionReads } from "../selection-reads.js";
 import type { Connection, Row, Statement, Value } from "../statement.js";
 import { rankedPrivateSql } from "./private-search.js";
