@@ -4,7 +4,7 @@ import type { PoolLoads } from "../../connections.js";
 import type { Commit, Committed, LeaseStore, RecordStore } from "../port.js";
 import type { Statements } from "../statements.js";
 import { Tables, TableStore, type TableWrites, writesOf } from "../tables/tables.js";
-import { QuadsRewrites } from "./quads-rewrites.js";
+import { QuadsRewrites } from "./derived.js";
 import { ListReads, SelectionReads } from "./lists.js";
 import { Feed } from "./feed.js";
 import { Leases, Registration, Watch } from "./nodes.js";

@@ -2,7 +2,7 @@
 import type { Committed, CommittedRecord } from "../port.js";
 import { heldMeanwhile, unavailable } from "../refusals.js";
 import { Tables, writesOf } from "../tables/tables.js";
-import { QuadsRewrites } from "./quads-rewrites.js";
+import { QuadsRewrites } from "./derived.js";
 import { LinkWrites } from "./links.js";
 import { CrateUseWrites, ObjectWrites } from "./objects.js";
 import { OwnerChecks } from "./owners.js";

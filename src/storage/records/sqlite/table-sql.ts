@@ -6,6 +6,7 @@ import type { CrateUseSql, ObjectSql, ReferenceRow } from "../tables/objects.js"
 import type { TableSql } from "../tables/sql.js";
 import type { VectorSql } from "../tables/vectors.js";
 import { seenSql } from "../visibility.js";
+import { bytesOf } from "./derived.js";
 import { LINK_SQL } from "./link-sql.js";
 
 const REFERENCES = `SELECT o.sha256, o.size, o.media_type, o.name, o.role FROM record AS r
@@ -120,11 +121,6 @@ const vectors: VectorSql = {
   ),
   vectorOf: bytesOf,
 };
-
-/** The bytes of an F32_BLOB, as libSQL compares them. */
-export function bytesOf(vector: Float32Array): Uint8Array {
-  return new Uint8Array(vector.slice().buffer);
-}
 
 export const TABLE_SQL: TableSql = {
   links: LINK_SQL,

@@ -1,6 +1,9 @@
 import { repacked } from "../codecs.js";
 import type { Connection } from "./statement.js";
 
+/** The bytes of an F32_BLOB, as libSQL compares them. */
+export const bytesOf = (vector: Float32Array): Uint8Array => new Uint8Array(vector.slice().buffer);
+
 /** Quads of earlier versions; see {@link import("../port.js").QuadsRewrite}. */
 export class QuadsRewrites {
   readonly #states;
