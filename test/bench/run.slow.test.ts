@@ -52,6 +52,7 @@ const TINY: Sizes = {
   startRecords: 300,
   draftsRecords: 300,
   soakMinutes: 0.1,
+  millionRecords: 100,
   scaleRecords: 300,
   sparqlRecords: 100,
   warmStarts: 0,
