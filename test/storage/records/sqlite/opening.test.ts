@@ -381,6 +381,42 @@ describe("opening the file of records", () => {
     await after.close();
   });
 
+  test("finds accounts and submissions of before schema 24, whose columns had other names", async () => {
+    const user = "ark:99999/ada";
+    const before = await openSqliteRecordStore({ file });
+    await before.commit(
+      commitOf([create(user, { kind: "user" })], {
+        account: {
+          op: "create",
+          user,
+          email: "ada@example.org",
+          passwordHash: "x",
+          admin: false,
+        },
+      }),
+    );
+    const job = { id: "1", type: "crate", user, sha256: null, input: {}, at: 1 } as const;
+    await before.submit(job);
+    await before.close();
+    const connection = new Connection(file);
+    for (const table of ["account", "credential", "identity", "submission"])
+      connection.exec(`ALTER TABLE ${table} RENAME COLUMN person TO user`);
+    connection.exec(
+      `DROP INDEX account_email;
+      CREATE UNIQUE INDEX account_email ON account (email) WHERE deleted = 0;
+      PRAGMA user_version = 23`,
+    );
+    connection.close();
+    const after = await openSqliteRecordStore({ file });
+    expect(await after.accountByEmail("ada@example.org")).toMatchObject({ user });
+    expect((await after.submissionsOf(user, { limit: 9 })).items).toHaveLength(1);
+    await after.close();
+    const reading = new Connection(file);
+    const plan = "EXPLAIN QUERY PLAN SELECT person FROM account WHERE email = 'a' AND NOT deleted";
+    expect(String(reading.prepare(plan).get()!.at(-1))).toContain("account_email");
+    reading.close();
+  });
+
   test("refuses one that is not a database, or another program's", async () => {
     writeFileSync(
       file,
