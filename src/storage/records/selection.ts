@@ -167,6 +167,8 @@ export interface Share {
   sql: string;
   /** The viewer's own private records, which an index by owner finds. */
   isOwn: boolean;
+  /** SELECT of the keys of their owners. */
+  owners?: string;
 }
 
 /**
@@ -193,8 +195,9 @@ export function liveShares(
   if (key === "") return [open];
   if (key === null) return [open, { sql: `${live} = 1`, isOwn: false }];
   const asked = place(key);
+  const owners = actsForSql(asked);
   return viewer?.link === undefined
-    ? [open, { sql: `${live} = 1 AND ${oneOf("r.owner_key", actsForSql(asked))}`, isOwn: true }]
+    ? [open, { sql: `${live} = 1 AND ${oneOf("r.owner_key", owners)}`, isOwn: true, owners }]
     : [
         open,
         {

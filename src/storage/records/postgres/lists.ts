@@ -99,18 +99,23 @@ export const DIALECT: Dialect = {
 export function privateOnesSql(sql: Sql): string | undefined {
   const { seer } = sql;
   if (seer === null) return undefined;
-  const live = "SELECT r.* FROM record AS r WHERE r.private = 1 AND r.deleted_at IS NULL";
   return seer === undefined
-    ? `(${live})`
-    : `(${live} AND ${DIALECT.oneOf("r.owner_key", privateOwnersSql(seer))} OFFSET 0)`;
+    ? "(SELECT r.* FROM record AS r WHERE r.private = 1 AND r.deleted_at IS NULL)"
+    : privateOfSql(privateOwnersSql(seer));
 }
 
 /**
- * Where a share of the records is read. A viewer's own are few and found first: the planner would
- * look for them among all private records in the requested order.
+ * Private records of some owners, for a FROM: owner by owner. Asked for all owners at once, the
+ * planner expects so many records that it reads the whole table.
  */
-const fromOf = ({ sql, isOwn }: Share): string =>
-  isOwn ? `(SELECT r.* FROM record AS r WHERE ${sql} OFFSET 0) AS r` : "record AS r";
+const privateOfSql = (owners: string): string =>
+  `(SELECT p.* FROM (SELECT DISTINCT a.key FROM (${owners}) AS a) AS o CROSS JOIN LATERAL
+    (SELECT r.* FROM record AS r WHERE r.private = 1 AND r.deleted_at IS NULL
+      AND r.owner_key = o.key OFFSET 0) AS p)`;
+
+/** Where a share of the records is read. */
+const fromOf = ({ owners }: Share): string =>
+  owners === undefined ? "record AS r" : `${privateOfSql(owners)} AS r`;
 
 /** The month of days since 1970. */
 export const monthOf = (days: string): string =>
