@@ -75,12 +75,13 @@ export function KindLabel({ kind, types }: KindProps) {
 
 interface BadgeProps {
   status: string | null;
+  visibility?: "OPEN" | "PRIVATE" | null | undefined;
   embargoEndsAt?: string | null | undefined;
   deleted?: boolean;
 }
 
 /** Who may read the content, in one or two words. */
-export function StatusBadge({ status, embargoEndsAt, deleted = false }: BadgeProps) {
+export function StatusBadge({ status, visibility, embargoEndsAt, deleted = false }: BadgeProps) {
   const [tone, text] = deleted
     ? ["withdrawn", "Withdrawn"]
     : status === "PUBLISHED"
@@ -90,7 +91,7 @@ export function StatusBadge({ status, embargoEndsAt, deleted = false }: BadgePro
         : status === "ARCHIVED"
           ? ["archived", "Archived"]
           : status === "DRAFT"
-            ? ["draft", "Draft"]
+            ? ["draft", visibility === "PRIVATE" ? "Private draft" : "Draft"]
             : ["draft", "Restricted"];
   return <span class={`badge ${tone}`}>{text}</span>;
 }
@@ -131,6 +132,7 @@ export interface Card extends Named {
   license: string | null;
   modifiedAt: string | null;
   publicationStatus: string | null;
+  visibility: "OPEN" | "PRIVATE" | null;
   embargoEndsAt: string | null;
   owner: Named | null;
 }
@@ -168,7 +170,11 @@ export function RecordCard({ record, level = 3, children }: CardProps) {
           </>
         )}{" "}
         {record.publicationStatus !== "PUBLISHED" && (
-          <StatusBadge status={record.publicationStatus} embargoEndsAt={record.embargoEndsAt} />
+          <StatusBadge
+            status={record.publicationStatus}
+            visibility={record.visibility}
+            embargoEndsAt={record.embargoEndsAt}
+          />
         )}
       </p>
       {children ??

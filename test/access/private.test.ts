@@ -289,6 +289,26 @@ describe("private records", () => {
     expect(await unknown(ofHidden, owner!)).toEqual([{}, 0, 0, false]);
   });
 
+  it("say that they are, in GraphQL and on pages; open ones offer no anonymous link", async () => {
+    for (const [ark, visibility] of [
+      [HIDDEN, "PRIVATE"],
+      [OPEN, "OPEN"],
+    ]) {
+      const answer = await graphql(`{ record(id: "${ark}") { visibility } }`, owner!);
+      expect(JSON.parse(answer)).toMatchObject({ data: { record: { visibility } } });
+    }
+    const html = { headers: { Accept: "text/html" } };
+    for (const [ark, isPrivate] of [
+      [HIDDEN, true],
+      [OPEN, false],
+    ] as const) {
+      const page = (await read(`/${ark}`, owner!, html)).text;
+      expect(page.includes('<span class="badge draft">Private draft</span>'), ark).toBe(isPrivate);
+      const links = (await read(`/reviewers/${ark}`, owner!, html)).text;
+      expect(links.includes("Hide who made it"), ark).toBe(isPrivate);
+    }
+  });
+
   it("are open once they are published, a crate with its members", async () => {
     const published = await server.request("PUT", "/publish", {
       token: owner!.token,

@@ -107,7 +107,7 @@ export class ValidationResolver {
 export class ShapeReportResolver {
   @FieldResolver(() => ShapeReportType, {
     nullable: true,
-    description: "What the SHACL shape of its kind finds; of a crate, in its members too.",
+    description: "What its kind's SHACL shape finds; of a crate, in its members too.",
   })
   async shapeReport(
     @Root() { stored }: RecordNode,

@@ -219,7 +219,11 @@ function Arrived(props: { crate: Crate; submission: Submission; csrf: string | n
           <a href={recordPath(crate.id)}>
             <bdi>{nameText(crate)}</bdi>
           </a>{" "}
-          <StatusBadge status={crate.publicationStatus} embargoEndsAt={crate.embargoEndsAt} />
+          <StatusBadge
+            status={crate.publicationStatus}
+            visibility={crate.visibility}
+            embargoEndsAt={crate.embargoEndsAt}
+          />
         </h2>
         <p>
           <Identifier id={crate.id} />
@@ -250,8 +254,10 @@ function Arrived(props: { crate: Crate; submission: Submission; csrf: string | n
       {crate.publicationStatus === "DRAFT" && (
         <Section title="Share it">
           <p>
-            The crate is a draft: everyone can read its description, only you and your group can
-            download its files.
+            {crate.visibility === "PRIVATE"
+              ? "The crate is a private draft: only you and your group see it."
+              : "The crate is an open draft: everyone can read its description, only you and your group can download its files."}{" "}
+            Publishing opens it for everyone, for ever.
           </p>
           <Form csrf={csrf} class="row">
             <input type="hidden" name="id" value={crate.id} />

@@ -1,7 +1,7 @@
 /** Input and payload types of mutations: each is made from a table of its fields. */
 import "reflect-metadata";
 import { Field, ID, InputType, Int, ObjectType } from "type-graphql";
-import { describedEnum, nodeOf, type RecordNode } from "./records.js";
+import { describedEnum, nodeOf, type RecordNode, VisibilityEnum } from "./records.js";
 import type { Visibility } from "../../../services/access/visibility.js";
 import { type Warning, type WarningCode, warningsOf } from "../../../services/records/warnings.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
@@ -88,14 +88,6 @@ const capital = (name: string): string => name.charAt(0).toUpperCase() + name.sl
 const ANY_ID = "Identifier, in any accepted spelling.";
 /** Which state of the record the client knows. */
 export const expectedRevision = optional<number>(Int, "Refused when the record has changed since.");
-const VisibilityEnum = describedEnum<Visibility>(
-  "Visibility",
-  "Who sees a record until it is published.",
-  {
-    OPEN: ["open", "Everybody."],
-    PRIVATE: ["private", "Those who may change it. Publishing makes it open for ever."],
-  },
-);
 export const visibility = optional<Visibility>(
   VisibilityEnum,
   "Who sees it until it is published; else DEFAULT_VISIBILITY decides.",

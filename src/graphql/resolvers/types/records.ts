@@ -16,6 +16,7 @@ import { KIND_NAMES, type Kind, type KindName, publicView } from "../../../model
 import { constantOf, KINDS } from "../../../model/kinds.js";
 import { labelOf } from "../../../model/labels.js";
 import { textOf, wholeTextOf } from "../../../model/texts.js";
+import type { Visibility } from "../../../services/access/visibility.js";
 import type { ContentState } from "../../../services/files/content.js";
 import { TEXT_FORMATS } from "../../../services/formats/read.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
@@ -42,6 +43,15 @@ export function describedEnum<V extends string>(
   });
   return type;
 }
+
+export const VisibilityEnum = describedEnum<Visibility>(
+  "Visibility",
+  "Who sees a record until it is published.",
+  {
+    OPEN: ["open", "Everybody."],
+    PRIVATE: ["private", "Those who may change it. Publishing makes it open for ever."],
+  },
+);
 
 /** `DATASET`, `DATA_DOWNLOAD` …: the kinds by their types. */
 export const RecordKindEnum = describedEnum<KindName>(
@@ -428,6 +438,13 @@ export abstract class RecordNode extends Node {
   @Field(() => PublicationStatusEnum, { nullable: true, description: "Who may read the content." })
   get publicationStatus(): string | null {
     return this.stored?.publicationStatus ?? null;
+  }
+  @Field(() => VisibilityEnum, {
+    nullable: true,
+    description: "Who sees it until it is published.",
+  })
+  get visibility(): Visibility | null {
+    return this.stored ? (this.stored.private ? "private" : "open") : null;
   }
   @Field(() => DateTime, {
     nullable: true,

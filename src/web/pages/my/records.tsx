@@ -246,6 +246,7 @@ function Desk({ records: shown, total, csrf, query, sort, hasDois }: DeskProps) 
                 <td>
                   <StatusBadge
                     status={record.publicationStatus}
+                    visibility={record.visibility}
                     embargoEndsAt={record.embargoEndsAt}
                   />
                 </td>

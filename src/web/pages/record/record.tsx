@@ -440,7 +440,11 @@ function Head(props: BodyProps & { names: Names; files: number }) {
         <h1 dir="auto">{shortened(title, 300)}</h1>
         <p class="state">
           {!AGENTS.has(kind) && (
-            <StatusBadge status={record.publicationStatus} embargoEndsAt={record.embargoEndsAt} />
+            <StatusBadge
+              status={record.publicationStatus}
+              visibility={record.visibility}
+              embargoEndsAt={record.embargoEndsAt}
+            />
           )}{" "}
           <a class="quiet" href={recordPath(record.id, "history")}>
             revision {record.revision}

@@ -89,21 +89,23 @@ async function linksPage(request: PageRequest, shown: Shown = {}): Promise<Page>
               help="Left empty, it ends after 90 days."
               error={problem.fields["expiresAt"]}
             />
-            <fieldset>
-              <legend>Names</legend>
-              <label class="choice">
-                <input
-                  type="checkbox"
-                  name="anonymous"
-                  value="yes"
-                  checked={form.get("anonymous") !== null}
-                />{" "}
-                Hide who made it: owner, authors, affiliations, contacts, ORCID iDs and e-mail
-                addresses. The contents and names of files, and names within texts, stay as they
-                are.
-              </label>
-              {problem.fields["anonymous"] && <p class="error">{problem.fields["anonymous"]}</p>}
-            </fieldset>
+            {record.visibility === "PRIVATE" && (
+              <fieldset>
+                <legend>Names</legend>
+                <label class="choice">
+                  <input
+                    type="checkbox"
+                    name="anonymous"
+                    value="yes"
+                    checked={form.get("anonymous") !== null}
+                  />{" "}
+                  Hide who made it: owner, authors, affiliations, contacts, ORCID iDs and e-mail
+                  addresses. The contents and names of files, and names within texts, stay as they
+                  are.
+                </label>
+                {problem.fields["anonymous"] && <p class="error">{problem.fields["anonymous"]}</p>}
+              </fieldset>
+            )}
             <button name="action" value="create">
               Create a link
             </button>
