@@ -41,6 +41,8 @@ type Account = Exclude<Caller, "reviewer" | "anonymousReviewer" | "anonymous">;
 export interface MatrixWorld {
   server: TestServer;
   group: string;
+  /** A dataset that everybody sees. */
+  open: string;
   targets: readonly Target[];
   /** Records of no state: an account, a group, evidence that was stored before a deletion. */
   others: readonly string[];
@@ -104,6 +106,9 @@ export async function makeMatrixWorld(
       }),
     })
   )["@id"] as string;
+
+  const dataset = await ask("POST", "/dataset", { json: bodyOf("dataset", group) });
+  const open = dataset["@id"] as string;
 
   const links = new Map<string, string>();
   const link = async (ark: string, anonymous: boolean) => {
@@ -271,6 +276,7 @@ export async function makeMatrixWorld(
   return {
     server,
     group,
+    open,
     targets,
     others,
     submission,

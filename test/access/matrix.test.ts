@@ -20,7 +20,7 @@ describe("the table of docs/access.md", () => {
 
 // One state, and each operation in one form: matrix-*.slow.test.ts have all.
 matrixTests({
-  callers: ["admin", "owner", "other"],
+  callers: ["admin", "other"],
   states: ["private"],
   reads: ({ name, plain }) => plain === undefined && !/=.*=/.test(name),
 });
