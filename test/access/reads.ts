@@ -91,6 +91,8 @@ const VALUES: Readonly<Record<string, Values>> = {
   type: fixed("rocrate"),
   createdSince: fixed("2000-01-01"),
   createdBefore: fixed("2100-01-01"),
+  publishedSince: fixed("2000-01-01"),
+  publishedBefore: fixed("2100-01-01"),
   modifiedSince: fixed("2000-01-01"),
   modifiedBefore: fixed("2100-01-01"),
   deletedSince: fixed("2000-01-01"),
