@@ -159,6 +159,9 @@ export async function walkThrough(address: string, signal: AbortSignal): Promise
   const result = `${crate}/${PATHS.clusters}`;
   await compareFile(client, result);
 
+  await client.send("PUT", "/publish", { "@id": crate, publicationStatus: "PUBLISHED" });
+  done("Published", "everybody finds the crate and downloads its files");
+
   const evidence = await client.json<EvidenceGraph>(`/evidencegraph/query/${result}`);
   if (evidence["@graph"].length < 2)
     throw new Failure(`the evidence graph of ${result} contains only the record itself`);

@@ -35,6 +35,7 @@ describe("the demo", () => {
       "Resolved",
       "Score",
       "File",
+      "Published",
       "Evidence",
     ])
       expect(stdout).toMatch(new RegExp(`^ {2}✓ ${step} `, "m"));

@@ -8,7 +8,9 @@ const BROWSER = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
 describe("the pages that find records", () => {
   let server: TestServer;
   let ada: Person;
-  const get = (path: string) => server.request("GET", path, { headers: BROWSER });
+  const asOther = (path: string) => server.request("GET", path, { headers: BROWSER });
+  /** As the owner of the drafts. */
+  const get = (path: string) => server.request("GET", path, { headers: BROWSER, token: ada.token });
   beforeAll(async () => {
     server = await startServer();
     ada = await server.person("ada");
@@ -122,6 +124,45 @@ describe("the pages that find records", () => {
       json: { "@id": body.data.datasets.nodes[0]!.id, publicationStatus: "PUBLISHED" },
     });
     expect((await get("/browse")).text).toContain("Zebra plate");
+  });
+
+  test("open drafts of other people are shown where they are asked for", async () => {
+    const public_ = await server.request<{ "@id": string }>("POST", "/dataset", {
+      token: ada.token,
+      json: { ...bodyOf("dataset", ada.id), name: "Tapir, published" },
+    });
+    await server.request("POST", "/dataset", {
+      token: ada.token,
+      json: { ...bodyOf("dataset", ada.id), name: "Tapir, a draft", keywords: ["hapax"] },
+    });
+    await server.request("PUT", "/publish", {
+      token: ada.token,
+      json: { "@id": public_.body["@id"], publicationStatus: "PUBLISHED" },
+    });
+    const shown = async (path: string, ask = asOther) => {
+      const { text } = await ask(path);
+      return ["published", "a draft"].filter((name) => text.includes(`Tapir, ${name}`));
+    };
+    const one = ["published"];
+    const all = ["published", "a draft"];
+    const lists = ["/search?q=tapir", "/search?q=tapir&sort=name", "/browse/dataset?sort=newest"];
+    for (const path of lists) {
+      expect(await shown(path), path).toEqual(one);
+      expect((await asOther(path)).text, path).toContain("show open drafts too");
+      expect(await shown(`${path}&drafts=yes`), path).toEqual(all);
+      expect(await shown(path, get), path).toEqual(all);
+    }
+    expect(await shown("/search?q=tapir&status=DRAFT")).toEqual(["a draft"]);
+    expect(await shown(`/search?q=tapir&owner=${ada.id}`)).toEqual(all);
+    const { text } = await asOther("/search?q=hapax");
+    expect(text).toContain("Nothing was found.");
+    expect(text).toContain("Show open drafts");
+    await server.request("POST", "/project", {
+      token: ada.token,
+      json: { ...bodyOf("project", ada.id), name: "Project of tapirs" },
+    });
+    for (const path of ["/browse/project", "/search?q=tapirs"])
+      expect((await asOther(path)).text, path).toContain("Project of tapirs");
   });
 
   test("a condition that names a deleted record is shown by its identifier", async () => {

@@ -102,11 +102,12 @@ async function recordsHere({ ask }: PageRequest): Promise<(query: string) => str
       if (record === undefined) return undefined;
       own = own.replaceAll(`"${id}"`, JSON.stringify(record));
     }
-    const revision = experiment.nodes[0]?.revision ?? 1;
     if (!own.includes("number: 5")) return own;
-    return revision < 2
-      ? undefined
-      : own.replace("number: 5", `number: ${revision}`).replace("since: 2", "since: 1");
+    const revisions = experiment.nodes[0]?.revisions.nodes ?? [];
+    const change = revisions.find(({ action }) => action === "UPDATE");
+    return (
+      change && own.replace("number: 5", `number: ${change.number}`).replace("since: 2", "since: 1")
+    );
   };
 }
 

@@ -3,7 +3,7 @@ import { nameText } from "../../model/labels.js";
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../errors.js";
 import type { KindName } from "../../model/kind.js";
-import { KINDS } from "../../model/kinds.js";
+import { COLLECTIVES, KINDS } from "../../model/kinds.js";
 import { Empty, Notice, Pager, Section } from "../components.js";
 import { type Card, RecordCard } from "../record-components.js";
 import {
@@ -386,6 +386,36 @@ const conditionsOfFeed = (query: URLSearchParams): Record<string, string> =>
     }),
   );
 
+/** Kinds whose records are people, or what people belong to: they are not published. */
+const PEOPLE = ["USER", "GROUP", "ORGANIZATION", "PROJECT"] as const;
+/** Conditions by which somebody asks for the records of a person or a crate, or for drafts. */
+const ASKING: ReadonlySet<string> = new Set(
+  "status owner group project crate generatedBy".split(" "),
+);
+
+/**
+ * Leaves open drafts of other people out, unless the address asks for them. Null where it does.
+ */
+function withoutDrafts(
+  { query, viewer }: Pick<PageRequest, "query" | "viewer">,
+  stated: readonly Stated[],
+): Filter | null {
+  if (query.get("drafts") === "yes" || stated.some(({ condition: { name } }) => ASKING.has(name)))
+    return null;
+  return {
+    or: [
+      { publicationStatus: ["PUBLISHED", "EMBARGOED", "ARCHIVED"] },
+      { kinds: [...PEOPLE] },
+      ...(viewer ? [{ owners: [viewer.id] }] : []),
+    ],
+  };
+}
+
+const both = (...filters: (Filter | null)[]): Filter | null => {
+  const and = filters.filter((filter) => filter !== null);
+  return and.length > 1 ? { and } : (and[0] ?? null);
+};
+
 /** Identifiers go to their record; words are searched. */
 async function searchPage(request: PageRequest): Promise<Page | Redirect> {
   const { query } = request;
@@ -393,14 +423,14 @@ async function searchPage(request: PageRequest): Promise<Page | Redirect> {
   if (/^(?:ark:|https?:\/\/\S+\/ark:)\S+$/i.test(words))
     return { redirect: recordPath(words.slice(words.search(/ark:/i))) };
   const stated = statedIn(query);
-  const filter = filterOf(stated);
+  const drafts = withoutDrafts(request, stated);
+  const filter = both(filterOf(stated), drafts);
   const sort = query.get("sort") ?? "";
   const byWords = words !== "" && !Object.hasOwn(ORDERS, sort);
   const text: Filter | null = words === "" ? null : { text: words };
-  const whole = text && filter ? { and: [text, filter] } : (text ?? filter);
   const listing = byWords
     ? await found(request, words, filter)
-    : await listed(request, whole, sort);
+    : await listed(request, both(text, filter), sort);
   const names = await namesIn(request, stated);
   const title = words === "" ? "Search" : `Search: ${shortened(words, 60)}`;
   const description = `${counted(listing.total, "record")} in this registry.`;
@@ -410,19 +440,20 @@ async function searchPage(request: PageRequest): Promise<Page | Redirect> {
     description,
     section: "search",
     links: [feedLink({ text: words, ...conditionsOfFeed(query) })],
-    body: <Results {...{ request, listing, stated, names, heading, words, path: "/search" }} />,
+    body: (
+      <Results
+        {...{ request, listing, stated, names, heading, words, path: "/search" }}
+        hidesDrafts={drafts !== null}
+      />
+    ),
   };
 }
 
 async function kindPage(request: PageRequest, kind: KindName): Promise<Page> {
   const stated = statedIn(request.query);
-  const own: Filter = { kinds: [kindConstant(kind)] };
-  const filter = filterOf(stated);
-  const listing = await listed(
-    request,
-    filter ? { and: [own, filter] } : own,
-    request.query.get("sort") ?? "",
-  );
+  const drafts = COLLECTIVES.has(kind) || kind === "user" ? null : withoutDrafts(request, stated);
+  const filter = both({ kinds: [kindConstant(kind)] }, filterOf(stated), drafts);
+  const listing = await listed(request, filter, request.query.get("sort") ?? "");
   const names = await namesIn(request, stated);
   const title = kindText(kind, true);
   return {
@@ -434,6 +465,7 @@ async function kindPage(request: PageRequest, kind: KindName): Promise<Page> {
         {...{ request, listing, stated, names, heading: title, words: "" }}
         path={`/browse/${kind}`}
         fixed="kind"
+        hidesDrafts={drafts !== null}
       />
     ),
   };
@@ -445,8 +477,11 @@ const PUBLISHED: Filter = {
   kinds: ["RO_CRATE", "DATASET", "ML_MODEL"],
 };
 
-async function browse({ ask }: PageRequest): Promise<Page> {
-  const { records, kinds, keywords } = await ask(BrowseDocument, { published: PUBLISHED });
+async function browse(request: PageRequest): Promise<Page> {
+  const { records, kinds, keywords, all } = await request.ask(BrowseDocument, {
+    published: PUBLISHED,
+    shown: withoutDrafts(request, []),
+  });
   const total = kinds.groups.reduce((sum, { count }) => sum + count, 0);
   return {
     title: "Browse",
@@ -486,19 +521,17 @@ async function browse({ ask }: PageRequest): Promise<Page> {
         <Section title="Published last">
           {records.nodes.length === 0 ? (
             <Empty
-              title={
-                kinds.groups.length === 0 ? "The registry is empty." : "Nothing is public yet."
-              }
+              title={all.totalCount === 0 ? "The registry is empty." : "Nothing is public yet."}
             >
               <p>
-                {kinds.groups.length === 0 ? (
+                {all.totalCount === 0 ? (
                   <>
                     <a href="/upload">Upload a crate</a> to begin.
                   </>
                 ) : (
                   <>
-                    <a href="/search">All records</a>: everybody may read the descriptions of
-                    drafts.
+                    <a href="/search?drafts=yes">Open drafts</a>: everybody may read their
+                    descriptions.
                   </>
                 )}
               </p>
@@ -528,6 +561,8 @@ interface ResultsProps {
   names: Names;
   /** The facet that the page itself fixes. */
   fixed?: string;
+  /** Open drafts of others are left out. */
+  hidesDrafts: boolean;
 }
 
 /** Names of the records that conditions name. */
@@ -537,7 +572,8 @@ export const namesIn = ({ ask }: PageRequest, stated: readonly Stated[]): Promis
     stated.filter(({ condition }) => condition.record).map(({ value }) => value),
   );
 
-function Results({ request, listing, stated, heading, words, path, names, fixed }: ResultsProps) {
+function Results(props: ResultsProps) {
+  const { request, listing, stated, heading, words, path, names, fixed, hidesDrafts } = props;
   const { query } = request;
   const { total, isAtLeast, items, facets, pageInfo, ranked = total } = listing;
   const { didYouMean, matchesAnyWord = false } = listing;
@@ -548,8 +584,23 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
       <p class="meta">
         {isAtLeast && "at least "}
         {counted(total, "record")}
-        {ranked < total && `; the best ${countText(ranked)} are ranked`} ·{" "}
-        <a href="/help/search">How to search</a>
+        {ranked < total && `; the best ${countText(ranked)} are ranked`}
+        {hidesDrafts ? (
+          <>
+            , without drafts of other people:{" "}
+            <a href={withChange(path, query, { drafts: "yes" })} rel="nofollow">
+              show open drafts too
+            </a>
+          </>
+        ) : (
+          query.get("drafts") === "yes" && (
+            <>
+              , with open drafts of other people:{" "}
+              <a href={withChange(path, query, { drafts: "no" })}>leave them out</a>
+            </>
+          )
+        )}{" "}
+        · <a href="/help/search">How to search</a>
       </p>
       {didYouMean && (
         <Notice>
@@ -572,7 +623,7 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
         <div>
           {items.length > 0 && <Sort {...{ path, query, words, sort }} />}
           {items.length === 0 ? (
-            <Nothing words={words} stated={stated} />
+            <Nothing {...{ words, stated, hidesDrafts, path, query }} />
           ) : (
             <ul class="results-list">
               {items.map(({ record, fragment }) => (
@@ -719,10 +770,21 @@ const conditionText = ({ condition, value }: Stated, names: Names): string =>
   condition.label?.(value) ?? (plainLine(names.get(value)?.name ?? "") || value);
 
 /** What to try when nothing was found. */
-function Nothing({ words, stated }: { words: string; stated: readonly Stated[] }) {
+function Nothing(
+  props: Pick<ResultsProps, "words" | "stated" | "hidesDrafts" | "path"> & {
+    query: URLSearchParams;
+  },
+) {
+  const { words, stated, hidesDrafts, path, query } = props;
   return (
     <Empty title="Nothing was found.">
       <ul>
+        {hidesDrafts && (
+          <li>
+            <a href={withChange(path, query, { drafts: "yes" })}>Show open drafts</a> of other
+            people too.
+          </li>
+        )}
         {stated.length > 0 && <li>Remove a condition above.</li>}
         {words !== "" && (
           <>
