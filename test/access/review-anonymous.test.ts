@@ -152,5 +152,9 @@ describe("an anonymous review link", () => {
         expect([path, status, namedIn(text)]).toEqual([path, 200, []]);
       }
     }
+    // Of everything open at once, names cannot be left out.
+    const query = encodeURIComponent(`SELECT * { <${crate}> ?p ?o }`);
+    const { status, text } = await read(`/sparql?query=${query}`, "anonymousReviewer");
+    expect([status, namedIn(text)]).toEqual([403, []]);
   });
 });

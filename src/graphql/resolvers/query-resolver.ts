@@ -29,6 +29,7 @@ import {
   type SearchMode,
   type SearchRequest,
 } from "../../services/search/search.js";
+import { refusedToAnonymous } from "../../services/access/anonymous-store.js";
 import { answerQuery, type SparqlRequest } from "../../services/sparql/answer.js";
 import type { OpenAnswer } from "../../storage/graph/port.js";
 import type { ScorePart, SearchedField } from "../../storage/records/port.js";
@@ -43,11 +44,15 @@ import { HealthStateEnum, RecordNode } from "./types/records.js";
  * SPARQL for anyone. GraphQL has no field for it: the SPARQL endpoint serves that language better.
  */
 export class SparqlResolver {
-  /** @throws ServiceError as `answerQuery` of the use cases */
+  /**
+   * @throws ServiceError as `answerQuery` of the use cases; `FORBIDDEN` for a reader from whom a
+   * review link hides names
+   */
   query(
     request: Omit<SparqlRequest, "caller" | "shared" | "anonymous">,
     { deps, caller, address, ownAddress }: Context,
   ): Promise<OpenAnswer> {
+    if (deps.review?.anonymous) return Promise.reject(refusedToAnonymous());
     return answerQuery(
       {
         ...request,

@@ -22,13 +22,14 @@ import {
   withoutPeople,
 } from "./anonymous.js";
 
-const refused = (): ServiceError =>
+/** What is asked of all records at once, and would name people. */
+export const refusedToAnonymous = (): ServiceError =>
   new ServiceError(
     "FORBIDDEN",
-    "A review link that hides names does not search, and shows no statistics of owners and no " +
-      "changes: open records without it.",
+    "A review link that hides names does not search or answer SPARQL, and shows no statistics of " +
+      "owners and no changes: open records without it.",
   );
-const refuse = (): Promise<never> => Promise.reject(refused());
+const refuse = (): Promise<never> => Promise.reject(refusedToAnonymous());
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
