@@ -36,11 +36,14 @@ export default defineConfig(({ mode }) => ({
           name: "quick",
           include: ["test/**/*.test.ts"],
           exclude: [SLOW],
+          // One more than the cores that CI has: many tests wait for a clock, a disk or a process.
+          maxWorkers: mode === "test" ? 3 : 2,
           // Coverage and clusters take more.
           setupFiles: mode === "test" ? ["test/support/cpu-limit.ts"] : [],
         },
       },
-      { extends: true, test: { name: "slow", include: [SLOW] } },
+      // Not at the same time: projects with other numbers of workers run one after the other.
+      { extends: true, test: { name: "slow", include: [SLOW], sequence: { groupOrder: 1 } } },
     ],
   },
 }));
