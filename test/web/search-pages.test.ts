@@ -157,10 +157,21 @@ describe("the pages that find records", () => {
     const { text } = await asOther("/search?q=hapax");
     expect(text).toContain("Nothing was found.");
     expect(text).toContain("Show open drafts");
-    await server.request("POST", "/project", {
+    const member = await server.person("member");
+    const project = await server.request<{ "@id": string }>("POST", "/project", {
       token: ada.token,
-      json: { ...bodyOf("project", ada.id), name: "Project of tapirs" },
+      json: { ...bodyOf("project", ada.id), name: "Project of tapirs", members: [member.id] },
     });
+    await server.request("POST", "/dataset?visibility=private", {
+      token: ada.token,
+      json: { ...bodyOf("dataset", project.body["@id"]), name: "Tapir, of the project" },
+    });
+    const asMember = await server.request("GET", "/search?q=tapir", {
+      headers: BROWSER,
+      token: member.token,
+    });
+    expect(asMember.text).toContain("Tapir, of the project");
+    expect(asMember.text).not.toContain("Tapir, a draft");
     for (const path of ["/browse/project", "/search?q=tapirs"])
       expect((await asOther(path)).text, path).toContain("Project of tapirs");
   });

@@ -8,6 +8,7 @@ import { Empty, Notice, Pager, Section } from "../components.js";
 import { type Card, RecordCard } from "../record-components.js";
 import {
   BrowseDocument,
+  OwnersDocument,
   RecordListDocument,
   type RecordListQueryVariables,
   SearchDocument,
@@ -394,19 +395,22 @@ const ASKING: ReadonlySet<string> = new Set(
 );
 
 /**
- * Leaves open drafts of other people out, unless the address asks for them. Null where it does.
+ * Leaves drafts of other people out, unless the address asks for them. Null where it does. Those of
+ * the reader's groups, organizations and projects are no other people's.
  */
-function withoutDrafts(
-  { query, viewer }: Pick<PageRequest, "query" | "viewer">,
+async function withoutDrafts(
+  { ask, query, viewer }: PageRequest,
   stated: readonly Stated[],
-): Filter | null {
+): Promise<Filter | null> {
   if (query.get("drafts") === "yes" || stated.some(({ condition: { name } }) => ASKING.has(name)))
     return null;
+  const { me } = viewer ? await ask(OwnersDocument, {}) : { me: null };
+  const groups = me ? [me.organizations, me.projects].flatMap(({ nodes }) => nodes) : [];
   return {
     or: [
       { publicationStatus: ["PUBLISHED", "EMBARGOED", "ARCHIVED"] },
       { kinds: [...PEOPLE] },
-      ...(viewer ? [{ owners: [viewer.id] }] : []),
+      ...(me ? [{ owners: [me.id, ...groups.map(({ id }) => id)] }] : []),
     ],
   };
 }
@@ -423,7 +427,7 @@ async function searchPage(request: PageRequest): Promise<Page | Redirect> {
   if (/^(?:ark:|https?:\/\/\S+\/ark:)\S+$/i.test(words))
     return { redirect: recordPath(words.slice(words.search(/ark:/i))) };
   const stated = statedIn(query);
-  const drafts = withoutDrafts(request, stated);
+  const drafts = await withoutDrafts(request, stated);
   const filter = both(filterOf(stated), drafts);
   const sort = query.get("sort") ?? "";
   const byWords = words !== "" && !Object.hasOwn(ORDERS, sort);
@@ -451,7 +455,8 @@ async function searchPage(request: PageRequest): Promise<Page | Redirect> {
 
 async function kindPage(request: PageRequest, kind: KindName): Promise<Page> {
   const stated = statedIn(request.query);
-  const drafts = COLLECTIVES.has(kind) || kind === "user" ? null : withoutDrafts(request, stated);
+  const drafts =
+    COLLECTIVES.has(kind) || kind === "user" ? null : await withoutDrafts(request, stated);
   const filter = both({ kinds: [kindConstant(kind)] }, filterOf(stated), drafts);
   const listing = await listed(request, filter, request.query.get("sort") ?? "");
   const names = await namesIn(request, stated);
@@ -480,7 +485,7 @@ const PUBLISHED: Filter = {
 async function browse(request: PageRequest): Promise<Page> {
   const { records, kinds, keywords, all } = await request.ask(BrowseDocument, {
     published: PUBLISHED,
-    shown: withoutDrafts(request, []),
+    shown: await withoutDrafts(request, []),
   });
   const total = kinds.groups.reduce((sum, { count }) => sum + count, 0);
   return {

@@ -307,7 +307,9 @@ export class OwnServer {
         if (await this.#emptyIfDamaged(failure)) this.#startAgain();
         else this.#again(failure);
       })
-      .catch((error: Error) => this.#again(error.message));
+      .catch((error: Error) => {
+        if (!this.#closed) this.#again(error.message);
+      });
   }
 }
 

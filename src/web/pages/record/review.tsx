@@ -103,9 +103,9 @@ async function linksPage(request: PageRequest, shown: Shown = {}): Promise<Page>
                   addresses. The contents and names of files, and names within texts, stay as they
                   are.
                 </label>
-                {problem.fields["anonymous"] && <p class="error">{problem.fields["anonymous"]}</p>}
               </fieldset>
             )}
+            {problem.fields["anonymous"] && <p class="error">{problem.fields["anonymous"]}</p>}
             <button name="action" value="create">
               Create a link
             </button>
