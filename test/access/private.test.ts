@@ -58,7 +58,7 @@ const PATHS = [
   `/evidencegraph/query/${OPEN}?direction=both`,
   "/sparql?query=" + encodeURIComponent("SELECT (count(*) AS ?n) { ?s ?p ?o }"),
 ];
-const PAGES = ["/", "/search?q=zirconium", `/${OPEN}`];
+const PAGES = ["/", "/search?q=zirconium&drafts=yes", `/${OPEN}`];
 const QUESTIONS = [
   "{ datasets(first: 10) { totalCount nodes { id name } } }",
   "{ computations(first: 10) { totalCount nodes { id } } }",
@@ -184,7 +184,8 @@ describe("private records", () => {
     expect(await found("zirconium", null)).toEqual([0, 0, 0, 0]);
     const html = { headers: { Accept: "text/html" } };
     expect((await read("/search?q=zirconium", owner!, html)).text).toContain(HIDDEN);
-    expect((await read("/search?q=zirconium", other!, html)).text).not.toContain(HIDDEN);
+    for (const drafts of ["", "&drafts=yes"])
+      expect((await read(`/search?q=zirconium${drafts}`, other!, html)).text).not.toContain(HIDDEN);
   });
 
   it("answer others as an identifier that nobody has", async () => {

@@ -255,8 +255,14 @@ const OF_PATHS: Readonly<Record<string, readonly string[]>> = {
 };
 /** Pages that show what a query asks for. */
 const PAGE_QUERIES: Readonly<Record<string, readonly string[]>> = {
-  "/search": ["", `?q=${COMMON}`, "?q=zircon*", "?q=zirconum", `?q=${COMMON}&mode=meaning`],
-  "/browse": ["", `?text=${COMMON}`, "?status=DRAFT", "?drafts=all", `?keyword=${COMMON}`],
+  "/search": [
+    "",
+    "?drafts=yes",
+    ...[`?q=${COMMON}`, "?q=zircon*", "?q=zirconum", `?q=${COMMON}&mode=meaning`].flatMap(
+      (query) => [query, `${query}&drafts=yes`],
+    ),
+  ],
+  "/browse": ["", `?text=${COMMON}`, "?status=DRAFT", "?drafts=yes", `?keyword=${COMMON}`],
   "/records": ["", `?text=${COMMON}`, "?status=DRAFT"],
   "/my/records": ["", `?text=${COMMON}`],
 };
@@ -297,7 +303,7 @@ function pageReads(): Read[] {
           name: `${one}${query}`,
           of: "registry" as const,
           by: "page" as const,
-          ...(SEARCHES.has(path) && query !== "" ? { isSearch: true } : {}),
+          ...(SEARCHES.has(path) && query.includes("q=") ? { isSearch: true } : {}),
           question: ({ submission }: MatrixWorld) => ({
             method: "GET",
             path: `${path === "/upload/:id" ? `/upload/${submission}` : one}${query}`,

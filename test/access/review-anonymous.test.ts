@@ -85,7 +85,13 @@ describe("an anonymous review link", () => {
       await visit(`/${ark}?info`);
       await visit(`/${ark}?revision=1`);
     }
-    for (const path of ["/", "/browse", "/records", `/rocrate/download/${crate}`])
+    for (const path of [
+      "/",
+      "/browse",
+      "/browse?drafts=yes",
+      "/records",
+      `/rocrate/download/${crate}`,
+    ])
       await visit(path, PAGE);
     expect(found).toEqual([]);
     expect(shown).toBeGreaterThan(40);

@@ -170,8 +170,8 @@ describe("records of megabytes", () => {
   });
 
   it.each([
-    "/browse/dataset",
-    "/search?q=zebra",
+    "/browse/dataset?drafts=yes",
+    "/search?q=zebra&drafts=yes",
     "/",
     ...["before", "description", "keywords", "license", "other", "author", "crate"].map(
       (name) => `/${ID}-${name}`,

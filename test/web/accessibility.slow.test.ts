@@ -68,6 +68,7 @@ describe.skipIf(!CHROMIUM)("the pages by WCAG 2.2 AA, judged by axe", () => {
       for (const path of [
         "/",
         "/search?q=cell",
+        "/search?q=cell&drafts=yes",
         "/search?q=quagga",
         "/browse",
         "/browse/datadownload",

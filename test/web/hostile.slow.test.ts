@@ -168,8 +168,11 @@ describe.skipIf(!CHROMIUM)("records with hostile fields", () => {
         );
       }
       for (const id of ids) expect((await page(`/${id}`)).text).toContain("window.ran");
-      await look([...ids.flatMap(about), `/browse/${kind}`, "/"]);
-      await look([`/search?q=${encodeURIComponent(SCRIPTS[0]!)}`, "/search?q=script"]);
+      await look([...ids.flatMap(about), `/browse/${kind}?drafts=yes`, "/"]);
+      await look([
+        `/search?q=${encodeURIComponent(SCRIPTS[0]!)}&drafts=yes`,
+        "/search?q=script&drafts=yes",
+      ]);
     },
     600_000,
   );
@@ -232,8 +235,8 @@ describe.skipIf(!CHROMIUM)("records with hostile fields", () => {
       generated: [],
     });
     const paths = [long, arabic, run].flatMap(about);
-    await look([...paths, "/", "/browse/dataset", "/search?q=reversed"]);
-    await look([...paths, "/", "/browse/dataset"], PHONE);
+    await look([...paths, "/", "/browse/dataset?drafts=yes", "/search?q=reversed&drafts=yes"]);
+    await look([...paths, "/", "/browse/dataset?drafts=yes"], PHONE);
   }, 600_000);
 });
 

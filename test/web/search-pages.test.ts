@@ -229,7 +229,7 @@ describe("the pages that find records", () => {
   });
 
   test("text of records is never markup", async () => {
-    for (const path of ["/search?q=zebra", "/browse", "/browse/dataset", "/"])
+    for (const path of ["/search?q=zebra&drafts=yes", "/browse", "/browse/dataset?drafts=yes", "/"])
       expect((await get(path)).text).not.toContain("<script>alert");
     const { text } = await get(`/search?q=${encodeURIComponent("<img src=x onerror=alert(1)>")}`);
     expect(text).not.toContain("<img src=x");

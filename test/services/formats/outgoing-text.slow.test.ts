@@ -224,8 +224,8 @@ describe("names with markup", () => {
       `/impact/${run}`,
       "/",
       "/browse",
-      "/browse/computation",
-      "/search?query=subtilis",
+      "/browse/computation?drafts=yes",
+      "/search?query=subtilis&drafts=yes",
     ]) {
       const { text, status } = await registry.ask(path, { headers: { Accept: "text/html" } });
       const shown = text.replaceAll(/<script[^]*?<\/script>|<pre[^]*?<\/pre>/g, "");

@@ -137,7 +137,9 @@ describe.skipIf(!hasPostgres)("a search that finds very many records in PostgreS
         const graphql = await registry.graphql(
           `{ search(query: "${words}") { totalCount totalCountIsExact } }`,
         );
-        const page = await registry.ask(`/search?q=${words}`, { headers: { Accept: "text/html" } });
+        const page = await registry.ask(`/search?q=${words}&drafts=yes`, {
+          headers: { Accept: "text/html" },
+        });
         return { rest: rest.body, graphql: graphql.body["data"].search, page: page.text };
       };
       const many = await answers("frequent");
