@@ -104,20 +104,27 @@ export function privateOnesSql(sql: Sql): string | undefined {
     : privateOfSql(privateOwnersSql(seer));
 }
 
+const keysOf = (owners: string): string => `SELECT DISTINCT a.key FROM (${owners}) AS a`;
+
+/** SELECT of the private records of each owner of a table. */
+const ofEachSql = (table: string): string => `SELECT p.* FROM ${table} AS o CROSS JOIN LATERAL
+    (SELECT r.* FROM record AS r WHERE r.private = 1 AND r.deleted_at IS NULL
+      AND r.owner_key = o.key OFFSET 0) AS p`;
+
 /**
  * Private records of some owners, for a FROM: owner by owner. Asked for all owners at once, the
- * planner expects so many records that it reads the whole table. Owners are found in a table of
- * their own: otherwise the planner starts parallel workers, which takes longer than all the rest.
+ * planner expects so many records that it reads the whole table.
  */
-const privateOfSql = (owners: string): string =>
-  `(WITH o AS MATERIALIZED (SELECT DISTINCT a.key FROM (${owners}) AS a)
-    SELECT p.* FROM o CROSS JOIN LATERAL
-    (SELECT r.* FROM record AS r WHERE r.private = 1 AND r.deleted_at IS NULL
-      AND r.owner_key = o.key OFFSET 0) AS p)`;
+const privateOfSql = (owners: string): string => `(${ofEachSql(`(${keysOf(owners)})`)})`;
 
-/** Where a share of the records is read. */
+/**
+ * Where a share of the records is read. Lists find owners in a table of their own: otherwise the
+ * planner starts parallel workers, which takes longer than all the rest. Searches are slower so.
+ */
 const fromOf = ({ owners }: Share): string =>
-  owners === undefined ? "record AS r" : `${privateOfSql(owners)} AS r`;
+  owners === undefined
+    ? "record AS r"
+    : `(WITH keys AS MATERIALIZED (${keysOf(owners)}) ${ofEachSql("keys")}) AS r`;
 
 /** The month of days since 1970. */
 export const monthOf = (days: string): string =>
