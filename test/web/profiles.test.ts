@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import { crate, type Entity } from "../support/crates.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import {
@@ -177,4 +177,17 @@ describe("a hostile crate of a profile", () => {
     expect(page).not.toMatch(/<script>alert|javascript:alert\(1\)"|<img[^>]*img\.example/);
     expect(page.length).toBeLessThan(1_000_000);
   }, 60_000);
+});
+
+test("the front page shows how the newest public crate came about", async () => {
+  const html = { headers: { Accept: "text/html" } };
+  expect((await registry.ask("/", html)).text).not.toContain("For example, from inputs");
+  const answer = await registry.take(await runCrate(), ada.token);
+  const ark = answer["rocrateIdentifier"] as string;
+  await registry.publish(ark, ada.token);
+  const { text } = await registry.ask("/", html);
+  const [example] = /<h2>For example, from inputs to results[^]*?<\/section>/.exec(text)!;
+  expect(example).toContain(`href="/${ark}"`);
+  expect(example).toMatch(/Made in \d computations/);
+  expect(example).toMatch(/<svg[^>]*class="ev"/);
 });

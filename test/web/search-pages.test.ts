@@ -124,6 +124,11 @@ describe("the pages that find records", () => {
       json: { "@id": body.data.datasets.nodes[0]!.id, publicationStatus: "PUBLISHED" },
     });
     expect((await get("/browse")).text).toContain("Zebra plate");
+    // Without drafts of other people, as the lists that the numbers lead to.
+    for (const path of ["/", "/browse"]) {
+      const { text } = await server.request("GET", path, { headers: { Accept: "text/html" } });
+      expect(text).toContain('href="/browse/dataset"><strong>1</strong> dataset<');
+    }
   });
 
   test("open drafts of other people are shown where they are asked for", async () => {

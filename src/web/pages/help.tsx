@@ -147,7 +147,10 @@ const PAGES: Readonly<Record<string, Text>> = {
           What sets it apart is the question it answers: which result came from what, with which
           software, by whom; and which results depend on a given input.
         </p>
-        <p>Metadata is open to everyone. Files are open once their record is published.</p>
+        <p>
+          Metadata is open to everyone, unless its owner has it private until it is published. Files
+          are open once their record is published.
+        </p>
       </>
     ),
   },

@@ -1,13 +1,22 @@
 import { Empty, Section } from "../components.js";
-import { RecordCard } from "../record-components.js";
-import { HomeDocument, type HomeQuery } from "../documents.js";
-import { kindOf } from "../format.js";
-import { feedLink } from "../paths.js";
-import { countText, kindText } from "../words.js";
+import type { ComponentChildren } from "preact";
+import { RecordCard, RecordLink } from "../record-components.js";
+import { HomeDocument, type HomeQuery, OriginDocument } from "../documents.js";
+import { feedLink, recordPath } from "../paths.js";
 import type { Page, PageRequest, Route } from "../page.js";
+import { askedArk } from "../../services/records/find.js";
+import { assetUrl } from "../assets.js";
+import { OriginSentence } from "./record/origin.js";
+import { Picture } from "./record/provenance.js";
+import { KindNumbers, withoutDrafts } from "./search.js";
 
-export async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
-  const { recordStatistics, roCrates } = await ask(HomeDocument, {});
+export async function home(request: PageRequest): Promise<Page> {
+  const { ask, base, viewer } = request;
+  const { recordStatistics, roCrates } = await ask(HomeDocument, {
+    shown: await withoutDrafts(request),
+  });
+  const [newest] = roCrates.nodes;
+  const example = newest && (await exampleOf(request, newest));
   return {
     title: "Arkgraph",
     hasSearch: true,
@@ -15,6 +24,7 @@ export async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
       "A registry of research objects: what they are, where their files are, and which result " +
       "came from what.",
     links: [feedLink({})],
+    styles: [assetUrl("picture.css")],
     body: (
       <>
         <section class="hero">
@@ -29,8 +39,9 @@ export async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
             />
             <button>Search</button>
           </form>
-          <Numbers groups={recordStatistics.groups} />
+          <KindNumbers groups={recordStatistics.groups} />
         </section>
+        {example}
         <Section title="Crates published last">
           {roCrates.nodes.length === 0 ? (
             <Empty title="No crate is public yet.">
@@ -82,24 +93,27 @@ export async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
   };
 }
 
-type Groups = HomeQuery["recordStatistics"]["groups"];
-
-/** What the registry holds, each number a link to its list. */
-function Numbers({ groups }: { groups: Groups }) {
-  if (groups.length === 0) return null;
+/** How a crate came about, in a sentence and a picture; null where nothing is stated of it. */
+async function exampleOf(
+  { ask, drawNearby }: PageRequest,
+  crate: HomeQuery["roCrates"]["nodes"][number],
+): Promise<ComponentChildren> {
+  const { id } = crate;
+  const [{ origin }, { drawn }] = await Promise.all([
+    ask(OriginDocument, { id }),
+    drawNearby(askedArk(id), `${recordPath(id, "evidence")}?expand=`),
+  ]);
+  if (drawn.edges.length === 0) return null;
   return (
-    <ul class="numbers">
-      {groups.slice(0, 8).map(
-        ({ kind, count }) =>
-          kind !== null && (
-            <li>
-              <a href={`/browse/${kindOf(kind)}`}>
-                <strong>{countText(count)}</strong> {kindText(kind, count !== 1).toLowerCase()}
-              </a>
-            </li>
-          ),
-      )}
-    </ul>
+    <Section title="For example, from inputs to results">
+      <p>
+        <strong>
+          <RecordLink record={crate} glyph />
+        </strong>
+      </p>
+      {origin && <OriginSentence origin={origin} />}
+      <Picture picture={drawn} />
+    </Section>
   );
 }
 

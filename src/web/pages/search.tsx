@@ -8,6 +8,7 @@ import { Empty, Notice, Pager, Section } from "../components.js";
 import { type Card, RecordCard } from "../record-components.js";
 import {
   BrowseDocument,
+  type BrowseQuery,
   OwnersDocument,
   RecordListDocument,
   type RecordListQueryVariables,
@@ -394,16 +395,14 @@ const ASKING: ReadonlySet<string> = new Set(
   "status owner group project crate generatedBy".split(" "),
 );
 
+const asksForDrafts = (query: URLSearchParams, stated: readonly Stated[]): boolean =>
+  query.get("drafts") === "yes" || stated.some(({ condition: { name } }) => ASKING.has(name));
+
 /**
- * Leaves drafts of other people out, unless the address asks for them. Null where it does. Those of
- * the reader's groups, organizations and projects are no other people's.
+ * Leaves drafts of other people out. Those of the reader's groups, organizations and projects are
+ * no other people's.
  */
-async function withoutDrafts(
-  { ask, query, viewer }: PageRequest,
-  stated: readonly Stated[],
-): Promise<Filter | null> {
-  if (query.get("drafts") === "yes" || stated.some(({ condition: { name } }) => ASKING.has(name)))
-    return null;
+export async function withoutDrafts({ ask, viewer }: PageRequest): Promise<Filter> {
   const { me } = viewer ? await ask(OwnersDocument, {}) : { me: null };
   const groups = me ? [me.organizations, me.projects].flatMap(({ nodes }) => nodes) : [];
   return {
@@ -427,7 +426,7 @@ async function searchPage(request: PageRequest): Promise<Page | Redirect> {
   if (/^(?:ark:|https?:\/\/\S+\/ark:)\S+$/i.test(words))
     return { redirect: recordPath(words.slice(words.search(/ark:/i))) };
   const stated = statedIn(query);
-  const drafts = await withoutDrafts(request, stated);
+  const drafts = asksForDrafts(query, stated) ? null : await withoutDrafts(request);
   const filter = both(filterOf(stated), drafts);
   const sort = query.get("sort") ?? "";
   const byWords = words !== "" && !Object.hasOwn(ORDERS, sort);
@@ -456,7 +455,9 @@ async function searchPage(request: PageRequest): Promise<Page | Redirect> {
 async function kindPage(request: PageRequest, kind: KindName): Promise<Page> {
   const stated = statedIn(request.query);
   const drafts =
-    COLLECTIVES.has(kind) || kind === "user" ? null : await withoutDrafts(request, stated);
+    COLLECTIVES.has(kind) || kind === "user" || asksForDrafts(request.query, stated)
+      ? null
+      : await withoutDrafts(request);
   const filter = both({ kinds: [kindConstant(kind)] }, filterOf(stated), drafts);
   const listing = await listed(request, filter, request.query.get("sort") ?? "");
   const names = await namesIn(request, stated);
@@ -482,10 +483,29 @@ const PUBLISHED: Filter = {
   kinds: ["RO_CRATE", "DATASET", "ML_MODEL"],
 };
 
+/** How many records of each kind there are, each number a link to its list. */
+export function KindNumbers({ groups }: { groups: BrowseQuery["kinds"]["groups"] }) {
+  if (groups.length === 0) return null;
+  return (
+    <ul class="numbers">
+      {groups.map(
+        ({ kind, count }) =>
+          kind && (
+            <li>
+              <a href={`/browse/${kindOf(kind)}`}>
+                <strong>{countText(count)}</strong> {kindText(kind, count !== 1).toLowerCase()}
+              </a>
+            </li>
+          ),
+      )}
+    </ul>
+  );
+}
+
 async function browse(request: PageRequest): Promise<Page> {
   const { records, kinds, keywords, all } = await request.ask(BrowseDocument, {
     published: PUBLISHED,
-    shown: await withoutDrafts(request, []),
+    shown: asksForDrafts(request.query, []) ? null : await withoutDrafts(request),
   });
   const total = kinds.groups.reduce((sum, { count }) => sum + count, 0);
   return {
@@ -495,18 +515,7 @@ async function browse(request: PageRequest): Promise<Page> {
     body: (
       <>
         <h1>Browse</h1>
-        <ul class="numbers">
-          {kinds.groups.map(
-            ({ kind, count }) =>
-              kind && (
-                <li>
-                  <a href={`/browse/${kindOf(kind)}`}>
-                    <strong>{countText(count)}</strong> {kindText(kind, count !== 1).toLowerCase()}
-                  </a>
-                </li>
-              ),
-          )}
-        </ul>
+        <KindNumbers groups={kinds.groups} />
         {keywords.groups.length > 0 && (
           <Section title="Keywords">
             <ul class="keywords">

@@ -130,24 +130,7 @@ export function Provenance({ record, picture, children }: ProvenanceProps) {
       title={record.kind === "RO_CRATE" ? "From inputs to results" : "Where it came from"}
     >
       {children}
-      {drawn && (
-        <figure class="picture">
-          <div
-            class={widthOf(picture.svg) <= SHRUNK ? "scroll fits" : "scroll"}
-            tabIndex={0}
-            role="region"
-            aria-label="Picture of what it was made from and what was made with it"
-            // Drawn by the service, which escapes all texts of records.
-            dangerouslySetInnerHTML={{ __html: picture.svg }}
-          />
-          {picture.left.length > 0 && (
-            <figcaption>
-              Not drawn:{" "}
-              {picture.left.map(({ count, about }) => `${countText(count)} ${about}`).join(", ")}.
-            </figcaption>
-          )}
-        </figure>
-      )}
+      {drawn && <Picture picture={picture} />}
       {hasProvenance(record) ? (
         <div class={drawn ? "flow narrow" : "flow"}>
           <Step title={activity ? "Used" : "Made from"}>{before}</Step>
@@ -169,6 +152,26 @@ export function Provenance({ record, picture, children }: ProvenanceProps) {
         <a href={recordPath(record.id, "impact")}>What depends on it</a>
       </p>
     </Section>
+  );
+}
+
+export function Picture({ picture: { svg, left } }: { picture: DrawnPicture }) {
+  return (
+    <figure class="picture">
+      <div
+        class={widthOf(svg) <= SHRUNK ? "scroll fits" : "scroll"}
+        tabIndex={0}
+        role="region"
+        aria-label="Picture of what it was made from and what was made with it"
+        // Drawn by the service, which escapes all texts of records.
+        dangerouslySetInnerHTML={{ __html: svg }}
+      />
+      {left.length > 0 && (
+        <figcaption>
+          Not drawn: {left.map(({ count, about }) => `${countText(count)} ${about}`).join(", ")}.
+        </figcaption>
+      )}
+    </figure>
   );
 }
 

@@ -135,6 +135,7 @@ export async function recordPage(
       <Body
         {...{ request, landmarks, title, document, kind }}
         record={answer.record!}
+        owned={answer.owned}
         holdings={answer.holdings}
         contents={answer.contents}
         subcrates={answer.subcrates}
@@ -187,6 +188,7 @@ function pastOf({ query }: PageRequest, { revision }: PageRecord): number | null
 interface BodyProps {
   request: PageRequest;
   record: PageRecord;
+  owned: RecordPageQuery["owned"];
   holdings: RecordPageQuery["holdings"];
   contents: RecordPageQuery["contents"];
   subcrates: RecordPageQuery["subcrates"];
@@ -811,24 +813,26 @@ function partsBesides(record: PageRecord, kind: KindName): Related | undefined {
 }
 
 /** What a user, group, organization or project owns. */
-function Holdings({ record, holdings }: BodyProps) {
+function Holdings({ record, owned, holdings }: BodyProps) {
+  const total = owned?.totalCount ?? 0;
+  const shown = holdings?.nodes ?? [];
   return (
     <Section id="records" title="Records">
-      {!holdings || holdings.nodes.length === 0 ? (
+      {total === 0 ? (
         <p class="quiet">
           {record.name ? <bdi>{shortened(record.name, 80)}</bdi> : "This account"} owns no record.
         </p>
       ) : (
         <>
           <div class="results-list">
-            {holdings.nodes.map((each) => (
+            {shown.map((each) => (
               <RecordCard record={each} />
             ))}
           </div>
-          {holdings.pageInfo.hasNextPage && (
+          {total > shown.length && (
             <p>
               <a href={withQuery(recordPath(record.id, "related"), { relation: "owner" })}>
-                All records
+                All {countText(total)} records
               </a>
             </p>
           )}
