@@ -364,6 +364,8 @@ function Candidates({ ids }: { ids: unknown }) {
 function NextStep(props: { status: number; path: string; target: string; signedIn: boolean }) {
   const { status, path, target, signedIn } = props;
   const words = path
+    // Of an ARK its name, without the page that was asked for.
+    .replace(/^.*\bark:\/?\d+\//, "/")
     .slice(1)
     .replace(/[/_-]+/g, " ")
     .trim();

@@ -27,7 +27,7 @@ import {
 import { kindOf } from "../format.js";
 import { LICENCES } from "../licences.js";
 import { nameText } from "../../model/labels.js";
-import { kindText, labelOf, shortened } from "../words.js";
+import { kindText, labelOf, licenceText, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { recordPath, withQuery } from "../paths.js";
 import { problemOf } from "../problems.js";
@@ -124,9 +124,11 @@ function Questions({ questions, isNew, wrong, children }: QuestionsProps) {
 
 const isList = ({ json }: ModelField): boolean => json !== "string";
 
-/** What the model says of a field, unless its label says the same. */
-function helpOf({ label, field }: Question): string {
+/** What the model says of a field, unless its label says the same; of a licence its name. */
+function helpOf({ name, label, field }: Question, value: string): string {
   const { description } = field;
+  const licence = name === "license" ? licenceText(value) : value;
+  if (licence !== value) return `${licence}. Choose another one, or enter its URL.`;
   const isLabel = description.toLowerCase().startsWith(label.toLowerCase());
   const rest = isLabel ? description.slice(label.length).replace(/^[\s,.]+/, "") : description;
   const help = rest.slice(0, 1).toUpperCase() + rest.slice(1);
@@ -225,6 +227,8 @@ async function formPage(
   const title = earlier ? "New version" : `New ${kindText(kind).toLowerCase()}`;
   const questions = questionsOf(kind);
   const stated: Texts = earlier ? textsOf(questions, earlier.document) : { license: LICENCE };
+  const valueOf = (name: string): string =>
+    form.get(name) ?? (form.size === 0 ? stated[name] : "") ?? "";
   const named = new Set(questions.map(({ name }) => name));
   const others = Object.entries(problem.fields).filter(([name]) => !named.has(name));
   const sentences = [problem.form, ...others.map(([name, text]) => `${labelOf(name)}: ${text}`)];
@@ -261,9 +265,9 @@ async function formPage(
               <Field
                 label={label}
                 name={name}
-                value={form.get(name) ?? (form.size === 0 ? stated[name] : "") ?? ""}
+                value={valueOf(name)}
                 required={field.required && !isList(field)}
-                help={helpOf({ name, label, field })}
+                help={helpOf({ name, label, field }, valueOf(name))}
                 error={problem.fields[name]}
                 picker={field.ark === true || field.link === true}
                 suggestions={name === "license" ? LICENCES : undefined}
@@ -471,7 +475,7 @@ function editPage(request: PageRequest, state: FormState): Page {
                   name={name}
                   value={texts[name]}
                   required={field.required && !isList(field) && stored[name] !== ""}
-                  help={helpOf({ name, label, field })}
+                  help={helpOf({ name, label, field }, texts[name]!)}
                   error={
                     problem.fields[name] ??
                     (conflicts.has(name) ? "Changed by both of you: this is your text." : undefined)

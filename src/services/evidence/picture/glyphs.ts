@@ -84,7 +84,7 @@ export const GLYPHS = {
     many: "crates",
     light: { stroke: "#7a5230", fill: "#f3ebe2" },
     dark: { stroke: "#cfa37a", fill: "#2e251c" },
-    outline: (w, h) => `${square(w, h)}M0 7H${w}M${w / 2 - 8} 0V7M${w / 2 + 8} 0V7`,
+    outline: (w, h) => `${square(w, h)}M0 5H${w}M${w / 2 - 8} 0V5M${w / 2 + 8} 0V5`,
     indent: 12,
   },
   model: {

@@ -1,7 +1,7 @@
 /** What is affected if a record is withdrawn. */
 import { nameText } from "../../../model/labels.js";
 import { ServiceError } from "../../../errors.js";
-import { Empty, When } from "../../components.js";
+import { Empty, EntryTable, When } from "../../components.js";
 import { ImpactDocument, type ImpactQuery } from "../../documents.js";
 import { kindOf } from "../../format.js";
 import type { Page, PageRequest } from "../../page.js";
@@ -83,34 +83,15 @@ export async function impactPage(request: PageRequest): Promise<Page> {
                 Download as CSV
               </a>
             </p>
-            <div class="scroll">
-              <table>
-                <thead>
-                  <tr>
-                    <th>Record</th>
-                    <th>Kind</th>
-                    <th>Owner</th>
-                    <th>Changed</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {affected.map((node) => (
-                    <tr>
-                      <td>
-                        <RecordLink record={node} />
-                      </td>
-                      <td>
-                        <KindLabel kind={node.kind} />
-                      </td>
-                      <td>{node.owner && <RecordLink record={node.owner} />}</td>
-                      <td>
-                        <When at={node.modifiedAt} />
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <EntryTable
+              rows={affected}
+              columns={[
+                ["Record", (node) => <RecordLink record={node} />],
+                ["Kind", ({ kind }) => <KindLabel kind={kind} />],
+                ["Owner", ({ owner }) => owner && <RecordLink record={owner} />],
+                ["Changed", ({ modifiedAt }) => <When at={modifiedAt} />],
+              ]}
+            />
             {evidence.pageInfo.hasNextPage && evidence.pageInfo.endCursor && (
               <nav class="pager" aria-label="Pages">
                 <a

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../../errors.js";
-import { Empty, Notice, Section } from "../../components.js";
+import { Empty, EntryTable, Notice, Section } from "../../components.js";
 import { KindLabel, RecordLink } from "../../record-components.js";
 import {
   type CratePartsFragment,
@@ -354,41 +354,40 @@ function Found({ title, results }: { title: string; results: readonly ShapeResul
   if (results.length === 0) return null;
   return (
     <Section title={title} count={countText(results.length)}>
-      <div class="scroll" tabIndex={0} role="region" aria-label={title}>
-        <table class="wide">
-          <thead>
-            <tr>
-              <th scope="col">Record</th>
-              <th scope="col">Field</th>
-              <th scope="col">What is wrong</th>
-            </tr>
-          </thead>
-          <tbody>
-            {results.map(({ node, kind, path, message, value, constraint }) => (
-              <tr>
-                <td>
-                  <RecordLink record={{ id: node, name: nameText({ id: node }) }} />
-                  <br />
-                  <KindLabel kind={kind} />
-                </td>
-                <td>{path !== null && labelOf(path)}</td>
-                <td dir="auto">
-                  {ownValue(FAULTS, constraint)}{" "}
-                  {shortened(
-                    aboutField(message) ?? (Object.hasOwn(FAULTS, constraint) ? "" : message),
-                    400,
-                  )}
-                  {value !== null && (
-                    <p class="quiet">
-                      It is <bdi>{shortened(value, 120)}</bdi>
-                    </p>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <EntryTable
+        rows={results}
+        columns={[
+          [
+            "Record",
+            ({ node, kind }) => (
+              <>
+                <RecordLink record={{ id: node, name: nameText({ id: node }) }} />
+                <br />
+                <KindLabel kind={kind} />
+              </>
+            ),
+          ],
+          ["Field", ({ path }) => path !== null && labelOf(path)],
+          [
+            "What is wrong",
+            ({ message, value, constraint }) => (
+              <span dir="auto">
+                {ownValue(FAULTS, constraint)}{" "}
+                {shortened(
+                  aboutField(message) ?? (Object.hasOwn(FAULTS, constraint) ? "" : message),
+                  400,
+                )}
+                {value !== null && (
+                  <span class="quiet">
+                    {" "}
+                    It is <bdi>{shortened(value, 120)}</bdi>
+                  </span>
+                )}
+              </span>
+            ),
+          ],
+        ]}
+      />
     </Section>
   );
 }

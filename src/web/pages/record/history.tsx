@@ -2,7 +2,16 @@
 import { ServiceError } from "../../../errors.js";
 import type { JsonValue } from "../../../model/field.js";
 import type { RecordGone } from "../../../services/records/find.js";
-import { Facts, Form, Identifier, Notice, Pager, Section, When } from "../../components.js";
+import {
+  EntryTable,
+  Facts,
+  Form,
+  Identifier,
+  Notice,
+  Pager,
+  Section,
+  When,
+} from "../../components.js";
 import { KindLabel, type Named, RecordLink, StatusBadge } from "../../record-components.js";
 import {
   DeletedHistoryPageDocument,
@@ -126,71 +135,53 @@ interface TableProps {
 
 function RevisionTable({ id, revisions, live, restorable, csrf }: TableProps) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Revisions">
-      <table class="wide">
-        <thead>
-          <tr>
-            <th scope="col" class="number">
-              Revision
-            </th>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">What</th>
-            <th scope="col">See</th>
-          </tr>
-        </thead>
-        <tbody>
-          {revisions.map((revision, index) => (
-            <tr>
-              <td class="number">{revision.number}</td>
-              <td>
-                <When at={revision.at} minute />
-              </td>
-              <td>
-                {revision.by ? (
-                  <RecordLink record={revision.by.record ?? { id: revision.by.text }} />
-                ) : (
-                  "The registry"
-                )}
-              </td>
-              <td>
-                {ACTIONS[revision.action] ?? revision.action}
-                <Changed pointers={revision.changed} />
-              </td>
-              <td>
-                {live && (
-                  <a
-                    href={
-                      index === 0
-                        ? recordPath(id)
-                        : withQuery(recordPath(id), { revision: revision.number })
-                    }
-                  >
-                    The record then
-                  </a>
-                )}
-                {revision.number > 1 && (
-                  <>
-                    {" · "}
-                    <a href={`${comparePath(id, revision.number)}#differences`}>What changed</a>
-                  </>
-                )}
-                {restorable !== null && revision.number < restorable && (
-                  <Form csrf={csrf} class="inline">
-                    <input type="hidden" name="revision" value={revision.number} />
-                    <input type="hidden" name="expected" value={restorable} />
-                    {" · "}
-                    <button class="link" data-confirm="Restore this revision as the newest one?">
-                      Restore
-                    </button>
-                  </Form>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <EntryTable
+      rows={revisions}
+      columns={[
+        [
+          "What",
+          ({ action, changed }) => (
+            <>
+              {ACTIONS[action] ?? action}
+              <Changed pointers={changed} />
+            </>
+          ),
+        ],
+        ["Revision", ({ number }) => number],
+        ["When", ({ at }) => <When at={at} minute />],
+        [
+          "Who",
+          ({ by }) =>
+            by ? <RecordLink record={by.record ?? { id: by.text }} /> : <>The registry</>,
+        ],
+        [
+          "Actions",
+          ({ number }) => (
+            <>
+              {live && (
+                <a href={withQuery(recordPath(id), { revision: number })}>The record then</a>
+              )}
+              {number > 1 && (
+                <>
+                  {" · "}
+                  <a href={`${comparePath(id, number)}#differences`}>What changed</a>
+                </>
+              )}
+              {restorable !== null && number < restorable && (
+                <Form csrf={csrf} class="inline">
+                  <input type="hidden" name="revision" value={number} />
+                  <input type="hidden" name="expected" value={restorable} />
+                  {" · "}
+                  <button class="link" data-confirm="Restore this revision as the newest one?">
+                    Restore
+                  </button>
+                </Form>
+              )}
+            </>
+          ),
+        ],
+      ]}
+    />
   );
 }
 

@@ -3,7 +3,7 @@ import { ServiceError } from "../../../errors.js";
 import { CONNECTIONS } from "../../../model/connections.js";
 import type { KindName } from "../../../model/kind.js";
 import { constantOf, KINDS } from "../../../model/kinds.js";
-import { Empty, Notice, Outside, Pager } from "../../components.js";
+import { Empty, EntryTable, Notice, Outside, Pager } from "../../components.js";
 import { KindLabel, RecordCard, RecordLink } from "../../record-components.js";
 import {
   type DanglingFragment,
@@ -63,30 +63,18 @@ async function related(request: PageRequest): Promise<Page> {
         <h1>
           {labelOf(name)} <span class="count">{totalCount !== null && countText(totalCount)}</span>
         </h1>
-        <div class="scroll" tabIndex={0} role="region" aria-label="Records">
-          <table class="wide">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Kind</th>
-                <th scope="col">Description</th>
-              </tr>
-            </thead>
-            <tbody>
-              {nodes.map((node) => (
-                <tr>
-                  <td>
-                    <RecordLink record={node} />
-                  </td>
-                  <td>
-                    <KindLabel kind={node.kind} types={node.types} />
-                  </td>
-                  <td dir="auto">{shortened(node.description ?? "", 160)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <EntryTable
+          rows={nodes}
+          columns={[
+            ["Name", (node) => <RecordLink record={node} />],
+            ["Kind", ({ kind, types }) => <KindLabel kind={kind} types={types} />],
+            [
+              "Description",
+              ({ description }) =>
+                description && <span dir="auto">{shortened(description, 160)}</span>,
+            ],
+          ]}
+        />
         <Pager path={recordPath(id, "related")} query={query} pageInfo={pageInfo} />
       </>
     ),
