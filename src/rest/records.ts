@@ -1,7 +1,6 @@
 /** Records of every kind: create, read, change, delete, revisions and publication. */
 import { ServiceError } from "../errors.js";
 import { signedIn } from "../graphql/resolvers/context.js";
-import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { KIND_RESOLVERS } from "../graphql/resolvers/kind-resolver.js";
 import { PublicationResolver, RecordResolver } from "../graphql/resolvers/record-resolver.js";
 import { JSON_PATCH, mediaType, readJson } from "../http/body.js";
@@ -11,7 +10,7 @@ import { type Ark, lookupArk, parseArk, referencedArk } from "../identifiers/ark
 import type { KindName } from "../model/kind.js";
 import { KINDS } from "../model/kinds.js";
 import { describedCrate } from "../services/crates/layout.js";
-import type { Content } from "../services/files/content.js";
+import { type Content, contentInstead, contentOf } from "../services/files/content.js";
 import { rocrate } from "../services/formats/crate.js";
 import { json as jsonForm, jsonld } from "../services/formats/documents.js";
 import type { RecordFormat } from "../services/formats/format.js";
@@ -42,7 +41,6 @@ import {
 } from "./request.js";
 
 const records = new RecordResolver();
-const crates = new CrateResolver();
 
 /** List, create, replace, patch, fetch and delete of one kind; the same six for every kind with a path. */
 function recordHandlers(kind: KindName): Handlers {
@@ -203,7 +201,7 @@ function globalResolver({ req, params, context, path }: RestRequest): string | u
 
 /** A file of a crate that no entity describes: the identifier of the crate and its path. */
 async function undescribedFile({ context }: RestRequest, ark: Ark): Promise<Content | undefined> {
-  return crates.content(ark, {}, context).catch((error: unknown) => {
+  return contentOf(context.deps, ark, context.caller).catch((error: unknown) => {
     if (error instanceof ServiceError && (error.code === "NOT_FOUND" || error.code === "GONE"))
       return undefined;
     throw error;
@@ -236,7 +234,7 @@ async function resolve(request: RestRequest): Promise<void> {
     const view = await viewAsked(request, ark);
     const file =
       request.query["revision"] === undefined
-        ? await crates.contentInstead(view.record, request.context)
+        ? await contentInstead(request.context.deps, view.record, request.context.caller)
         : undefined;
     if (file) return await sendContent(request, file);
     await sendRecord(request, view, locationOf(request, view.record.ark));
