@@ -1,6 +1,5 @@
 import { ServiceError, ValidationError } from "../errors.js";
 import { type Context, signedIn } from "../graphql/resolvers/context.js";
-import { CrateContentsResolver } from "../graphql/resolvers/crate-contents-resolver.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { KIND_RESOLVERS } from "../graphql/resolvers/kind-resolver.js";
 import { takeFile } from "../http/body.js";
@@ -15,7 +14,7 @@ import {
 import type { Finding } from "../model/findings.js";
 import { KINDS } from "../model/kinds.js";
 import { visibilityParameter } from "../services/access/visibility.js";
-import { pathInUrl } from "../services/crates/export/contents.js";
+import { crateFiles, pathInUrl } from "../services/crates/export/contents.js";
 import { statusOfFindings } from "../services/crates/findings.js";
 import {
   awaitSubmission,
@@ -127,7 +126,6 @@ export const crateOperations: Handlers = {
   upload_crate: async (request) => answerCrate(request, await submit(request)),
 };
 
-const contents = new CrateContentsResolver();
 /** Default limit of a page. */
 const DEFAULT_PAGE = 100;
 
@@ -195,10 +193,11 @@ const listFiles: Handler = async (request) => {
   const { req, res, query, context } = request;
   const page = pageParameters(query, DEFAULT_PAGE);
   const { minSize } = query;
-  const { items, next } = await contents.filesOf(
+  const { items, next } = await crateFiles(
+    context.deps,
     arkOf(request),
     { ...page, ...(minSize === undefined ? {} : { minSize: Number(minSize) }) },
-    context,
+    context.caller,
   );
   const link = next !== undefined && {
     Link: linkToNext(request, {
