@@ -1,7 +1,6 @@
 import { ServiceError, ValidationError } from "../errors.js";
 import { type Context, signedIn } from "../graphql/resolvers/context.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
-import { KIND_RESOLVERS } from "../graphql/resolvers/kind-resolver.js";
 import { takeFile } from "../http/body.js";
 import {
   type EventStreams,
@@ -25,6 +24,7 @@ import {
   type UploadOptions,
   viewNow,
 } from "../services/crates/submissions.js";
+import { readRecord } from "../services/evidence/stored/build.js";
 import { rocrate } from "../services/formats/crate.js";
 import { json as jsonForm, jsonld } from "../services/formats/documents.js";
 import { crateSummary } from "../services/formats/read-crate.js";
@@ -105,7 +105,7 @@ export async function answerCrate(
   if (view.status === "failed") throw failure(view, locOf);
   if (view.rocrateIdentifier === null)
     return sendJson(req, res, { submission: view }, { headers: NOT_STORED });
-  const record = await KIND_RESOLVERS.rocrate.read(askedArk(view.rocrateIdentifier), context);
+  const record = await readRecord(context.deps, askedArk(view.rocrateIdentifier), "rocrate");
   const crate = await viewOf(context.deps, record, context.caller);
   sendBytes(req, res, withSubmission(crate.bytes, view), { headers: NOT_STORED });
 }

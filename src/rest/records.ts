@@ -11,14 +11,21 @@ import type { KindName } from "../model/kind.js";
 import { KINDS } from "../model/kinds.js";
 import { describedCrate } from "../services/crates/layout.js";
 import { type Content, contentInstead, contentOf } from "../services/files/content.js";
+import { readRecord } from "../services/evidence/stored/build.js";
 import { rocrate } from "../services/formats/crate.js";
 import { json as jsonForm, jsonld } from "../services/formats/documents.js";
 import type { RecordFormat } from "../services/formats/format.js";
-import { publicationOf } from "../services/publication/publish.js";
+import { publicationOf, readPublication } from "../services/publication/publish.js";
 import { askedArk } from "../services/records/find.js";
 import { liveRecords } from "../services/records/links.js";
-import { listParameters } from "../services/records/list.js";
-import { historyParameters, historyView, revisionParameter } from "../services/records/read.js";
+import { listAll, listParameters, listRecords } from "../services/records/list.js";
+import {
+  historyParameters,
+  historyView,
+  readHistory,
+  readRevision,
+  revisionParameter,
+} from "../services/records/read.js";
 import {
   etagOf,
   parseDocument,
@@ -53,10 +60,15 @@ function recordHandlers(kind: KindName): Handlers {
     const own = kind === "user" ? NOT_STORED : {};
     const { filter, page } = listParameters(request.query);
     if (page === null) {
-      await streamJsonArray(req, res, documentsOf(resolver.all(filter, context)), own);
+      await streamJsonArray(
+        req,
+        res,
+        documentsOf(listAll(context.deps, kind, filter, context.caller)),
+        own,
+      );
       return;
     }
-    const found = await resolver.page(filter, page, context);
+    const found = await listRecords(context.deps, kind, filter, page, context.caller);
     const [views, total] = await Promise.all([
       viewsOf(context.deps, found.items, context.caller),
       found.count(),
@@ -133,9 +145,9 @@ export async function viewAsked(
 ): Promise<RecordView> {
   const { revision, backlinks } = query;
   if (revision !== undefined)
-    return records.readRevision(ark, revisionParameter(revision), context, kind);
+    return readRevision(context.deps, ark, revisionParameter(revision), context.caller, kind);
   const after = backlinks === undefined ? undefined : readBacklinkCursor(backlinks);
-  const record = await (kind === undefined ? records : KIND_RESOLVERS[kind]).read(ark, context);
+  const record = await readRecord(context.deps, ark, kind);
   return viewOf(context.deps, record, context.caller, after);
 }
 
@@ -326,7 +338,7 @@ function history(kind?: KindName): Handler {
   return async (request) => {
     const { req, res, query, context } = request;
     const page = historyParameters(query);
-    const found = await records.readHistory(arkOf(request), page, context, kind);
+    const found = await readHistory(context.deps, arkOf(request), page, context.caller, kind);
     const own = found.record.kind === "user" && context.caller !== null;
     sendJson(req, res, historyView(found), {
       headers: {
@@ -373,5 +385,5 @@ export const publicationOperations: Handlers = {
     );
   },
   publication_status: async (request) =>
-    send(request, await publications.status(arkOf(request), request.context)),
+    send(request, await readPublication(request.context.deps, arkOf(request))),
 };
