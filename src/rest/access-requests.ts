@@ -6,7 +6,11 @@ import { readJson } from "../http/body.js";
 import { NOT_STORED, sendJson } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
 import { textIn } from "../services/administration/accounts.js";
-import { ACCESS_STATES, type AccessState } from "../services/publication/access-requests.js";
+import {
+  ACCESS_STATES,
+  type AccessState,
+  listAccessRequests,
+} from "../services/publication/access-requests.js";
 import { checkOneOf, limitOf } from "../services/query-parameters.js";
 import { askedArk } from "../services/records/find.js";
 import { type Handlers, linkToNext, readFlag } from "./request.js";
@@ -23,7 +27,7 @@ export const accessRequestOperations: Handlers = {
   },
   list_access_requests: async (request) => {
     const { req, res, query, context } = request;
-    const signed = signedIn(context);
+    const { deps, caller } = signedIn(context);
     const { record, made, state, cursor } = query;
     const problems: ValidationItem[] = [];
     const limit = limitOf(problems, query);
@@ -35,7 +39,7 @@ export const accessRequestOperations: Handlers = {
       state: state as AccessState | undefined,
     };
     const page = { limit, ...(cursor === undefined ? {} : { after: cursor }) };
-    const { items, next } = await requests.list(filter, page, signed);
+    const { items, next } = await listAccessRequests(deps, filter, page, caller);
     const link =
       next === undefined
         ? {}

@@ -11,6 +11,10 @@ import { endSession, isFromOwnPage, sessionOf, startSession } from "../http/brow
 import { expectedRevision } from "../http/negotiation.js";
 import { NOT_STORED, sendJson } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
+import { userOf } from "../services/accounts/accounts.js";
+import { listAccessTokens, revokeAccessToken } from "../services/accounts/credentials.js";
+import { deviceTokens } from "../services/accounts/device.js";
+import { endRefresh, refresh } from "../services/accounts/refresh.js";
 import { textIn } from "../services/administration/accounts.js";
 import { assertOwnPage, type Session } from "../services/accounts/sessions.js";
 import { viewOf } from "../services/records/view.js";
@@ -38,7 +42,7 @@ const sendSession = async (
   session: Session | undefined,
 ): Promise<void> => {
   const caller = session?.caller ?? null;
-  const record = caller ? await accounts.own({ ...context, caller }) : undefined;
+  const record = caller ? await userOf(context.deps, caller) : undefined;
   const answer = {
     user: caller?.user ?? null,
     name: record?.name ?? null,
@@ -71,7 +75,7 @@ export const sessionOperations: Handlers = {
 export const ownOperations: Handlers = {
   me: async (request) => {
     const context = signedIn(request.context);
-    const record = await accounts.own(context);
+    const record = await userOf(context.deps, context.caller);
     if (!record)
       throw new ServiceError("NOT_FOUND", "The user behind the token is not stored here any more.");
     await sendRecord(
@@ -87,7 +91,7 @@ export const accountOperations: Handlers = {
   login: token,
   refresh_token: async (request) => {
     const { req, res, context } = request;
-    const answer = await accounts.refresh(await sentRefreshToken(request), context);
+    const answer = await refresh(context.deps, await sentRefreshToken(request));
     sendJson(req, res, answer, { headers: NOT_CACHED });
   },
   begin_device_login: async ({ req, res, context }) => {
@@ -95,12 +99,12 @@ export const accountOperations: Handlers = {
   },
   device_token: async ({ req, res, context }) => {
     const form = await readForm(req, context.deps, "MAX_LOGIN_BYTES");
-    const tokens = await accounts.deviceTokens(textIn(form, "device_code"), context);
+    const tokens = await deviceTokens(context.deps, textIn(form, "device_code"));
     sendJson(req, res, tokens ?? { pending: true }, { headers: NOT_CACHED });
   },
   revoke_refresh_token: async (request) => {
     const { req, res, context } = request;
-    await accounts.endRefresh(await sentRefreshToken(request), context);
+    await endRefresh(context.deps, await sentRefreshToken(request));
     sendJson(req, res, { revoked: true }, { headers: NOT_CACHED });
   },
 };
@@ -134,8 +138,10 @@ export const groupOperations: Handlers = {
 const credentials = new CredentialResolver();
 
 export const credentialOperations: Handlers = {
-  list_access_tokens: async ({ req, res, context }) =>
-    sendJson(req, res, await credentials.list(signedIn(context)), { headers: NOT_STORED }),
+  list_access_tokens: async ({ req, res, context }) => {
+    const { deps, caller } = signedIn(context);
+    sendJson(req, res, await listAccessTokens(deps, caller), { headers: NOT_STORED });
+  },
   create_access_token: async ({ req, res, context }) => {
     const signed = signedIn(context);
     const asked = ((await readJson(req, context.deps)) ?? {}) as JsonObject;
@@ -143,7 +149,8 @@ export const credentialOperations: Handlers = {
   },
   revoke_access_token: async ({ req, res, params, context }) => {
     const id = params.token_id;
-    await credentials.revoke(id, signedIn(context));
+    const { deps, caller } = signedIn(context);
+    await revokeAccessToken(deps, id, caller);
     sendJson(req, res, { revoked: id }, { headers: NOT_STORED });
   },
   change_password: async ({ req, res, context }) => {

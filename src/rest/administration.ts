@@ -1,17 +1,16 @@
 import { invalid, ValidationError, type ValidationItem } from "../errors.js";
 import { AdministrationResolver } from "../graphql/resolvers/account-resolver.js";
-import { AuditResolver } from "../graphql/resolvers/audit-resolver.js";
 import { signedIn } from "../graphql/resolvers/context.js";
 import { readJson } from "../http/body.js";
 import { formatNamed, preferred } from "../http/negotiation.js";
 import { NOT_STORED, sendJson, streamBytes } from "../http/reply.js";
 import type { JsonValue } from "../model/field.js";
-import { auditView } from "../services/administration/audit.js";
+import { listAccounts, registryFigures } from "../services/administration/accounts.js";
+import { auditView, exportAudit, listAudit } from "../services/administration/audit.js";
 import { limitOf } from "../services/query-parameters.js";
 import { arkOf, type Handlers, linkToNext, type RestRequest } from "./request.js";
 
 const administration = new AdministrationResolver();
-const audit = new AuditResolver();
 
 /** Forms of the audit log by their media types. */
 const AUDIT_FORMS = {
@@ -58,7 +57,7 @@ export const administrationOperations: Handlers = {
     const { req, res, context } = request;
     const signed = signedIn(context);
     const page = pageIn(request);
-    const { items, next } = await administration.list(page, signed);
+    const { items, next } = await listAccounts(signed.deps, page, signed.caller);
     const accounts = items.map(({ createdAt, signedInAt, ...rest }) => ({
       ...rest,
       createdAt: new Date(createdAt),
@@ -96,19 +95,21 @@ export const administrationOperations: Handlers = {
     const headers = { ...NOT_STORED, Vary: "Accept" };
     if (form !== "json") {
       const name = { "Content-Disposition": `attachment; filename="audit.${form}"` };
-      await streamBytes(req, res, audit.export(question, form, signed), {
+      await streamBytes(req, res, exportAudit(signed.deps, question, form, signed.caller), {
         headers: { ...headers, ...name },
         type: form === "csv" ? "text/csv; charset=utf-8" : type,
       });
       return;
     }
     const page = pageIn(request);
-    const { items, next } = await audit.list(question, page, signed);
+    const { items, next } = await listAudit(signed.deps, question, page, signed.caller);
     const sent = Object.entries({ ...question, limit: String(page.limit), cursor: next });
     const known = Object.fromEntries(sent.filter(([, value]) => value !== undefined));
     const link = next === undefined ? {} : { Link: linkToNext(request, known) };
     sendJson(req, res, items.map(auditView), { headers: { ...headers, ...link } });
   },
-  admin_figures: async ({ req, res, context }) =>
-    sendJson(req, res, await administration.figures(signedIn(context)), { headers: NOT_STORED }),
+  admin_figures: async ({ req, res, context }) => {
+    const { deps, caller } = signedIn(context);
+    sendJson(req, res, await registryFigures(deps, caller), { headers: NOT_STORED });
+  },
 };

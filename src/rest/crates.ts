@@ -1,8 +1,6 @@
 import { ServiceError, ValidationError } from "../errors.js";
-import { signedIn } from "../graphql/resolvers/context.js";
-import { CrateContentsResolver } from "../graphql/resolvers/crate-contents-resolver.js";
+import { type Context, signedIn } from "../graphql/resolvers/context.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
-import { KIND_RESOLVERS } from "../graphql/resolvers/kind-resolver.js";
 import { takeFile } from "../http/body.js";
 import {
   type EventStreams,
@@ -15,11 +13,21 @@ import {
 import type { Finding } from "../model/findings.js";
 import { KINDS } from "../model/kinds.js";
 import { visibilityParameter } from "../services/access/visibility.js";
-import { pathInUrl } from "../services/crates/export/contents.js";
+import { crateFiles, pathInUrl } from "../services/crates/export/contents.js";
 import { statusOfFindings } from "../services/crates/findings.js";
-import type { SubmissionView, UploadOptions } from "../services/crates/submissions.js";
+import {
+  awaitSubmission,
+  cancelSubmission,
+  followSubmission,
+  listSubmissions,
+  type SubmissionView,
+  type UploadOptions,
+  viewNow,
+} from "../services/crates/submissions.js";
+import { readRecord } from "../services/evidence/stored/build.js";
 import { rocrate } from "../services/formats/crate.js";
 import { json as jsonForm, jsonld } from "../services/formats/documents.js";
+import { crateSummary } from "../services/formats/read-crate.js";
 import { askedArk } from "../services/records/find.js";
 import { pageParameters } from "../services/records/list.js";
 import { parseDocument, viewOf } from "../services/records/view.js";
@@ -80,6 +88,10 @@ function failure(view: SubmissionView, locOf: typeof inArchive): Error {
   );
 }
 
+/** Waits for the end of a submission, at most UPLOAD_WAIT. */
+const settled = async (id: string, { deps }: Context): Promise<SubmissionView> =>
+  viewNow(deps, await awaitSubmission(deps, id, deps.config.UPLOAD_WAIT));
+
 /**
  * Waits for the end of a submission and answers with the crate.
  * @param locOf where in the request a finding is
@@ -89,13 +101,11 @@ export async function answerCrate(
   submitted: SubmissionView,
   locOf = inArchive,
 ): Promise<void> {
-  const view = submitted.completed
-    ? submitted
-    : await crates.settled(submitted.submissionUUID, context);
+  const view = submitted.completed ? submitted : await settled(submitted.submissionUUID, context);
   if (view.status === "failed") throw failure(view, locOf);
   if (view.rocrateIdentifier === null)
     return sendJson(req, res, { submission: view }, { headers: NOT_STORED });
-  const record = await KIND_RESOLVERS.rocrate.read(askedArk(view.rocrateIdentifier), context);
+  const record = await readRecord(context.deps, askedArk(view.rocrateIdentifier), "rocrate");
   const crate = await viewOf(context.deps, record, context.caller);
   sendBytes(req, res, withSubmission(crate.bytes, view), { headers: NOT_STORED });
 }
@@ -116,8 +126,6 @@ export const crateOperations: Handlers = {
   upload_crate: async (request) => answerCrate(request, await submit(request)),
 };
 
-const crateReads = new CrateResolver();
-const contents = new CrateContentsResolver();
 /** Default limit of a page. */
 const DEFAULT_PAGE = 100;
 
@@ -138,10 +146,10 @@ const read: Handler = async (request) => {
 const summary: Handler = async (request) => {
   const { req, res, query, context } = request;
   const page = pageParameters(query, DEFAULT_PAGE);
-  const { root, counts, members, fileCount, files, next } = await crateReads.summary(
+  const { root, counts, members, fileCount, files, next } = await crateSummary(
+    context.deps,
     arkOf(request),
     page,
-    context,
   );
   const base = context.deps.baseUrl();
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
@@ -185,10 +193,11 @@ const listFiles: Handler = async (request) => {
   const { req, res, query, context } = request;
   const page = pageParameters(query, DEFAULT_PAGE);
   const { minSize } = query;
-  const { items, next } = await contents.filesOf(
+  const { items, next } = await crateFiles(
+    context.deps,
     arkOf(request),
     { ...page, ...(minSize === undefined ? {} : { minSize: Number(minSize) }) },
-    context,
+    context.caller,
   );
   const link = next !== undefined && {
     Link: linkToNext(request, {
@@ -214,7 +223,6 @@ export const crateReadOperations: Handlers = {
   list_crate_files: listFiles,
 };
 
-const crateSubmissions = new CrateResolver();
 const NO_STORE = { headers: { "Cache-Control": "no-store" } };
 /** Id of the last event: a client that reconnects with it has seen the end. */
 const LAST = "completed";
@@ -229,7 +237,7 @@ export function submissionOperations(streams: EventStreams): Handlers {
       const { req, res, query } = request;
       const context = signedIn(request.context);
       const page = pageParameters(query, DEFAULT_PAGE);
-      const { items, next } = await crateSubmissions.list(page, context);
+      const { items, next } = await listSubmissions(context.deps, page, context.caller);
       const link = next !== undefined && {
         Link: linkToNext(request, { limit: String(page.limit), cursor: next }),
       };
@@ -238,25 +246,16 @@ export function submissionOperations(streams: EventStreams): Handlers {
     upload_status: async (request) => {
       const { req, res, params, context } = request;
       if (wantsEvents(request)) return follow(request, streams);
-      sendJson(req, res, await crateSubmissions.submission(params.submissionUUID, context), {
+      sendJson(req, res, await crates.submission(params.submissionUUID, context), {
         headers: { ...NO_STORE.headers, Vary: "Accept" },
       });
     },
     cancel_upload: async ({ req, res, params, context }) => {
-      sendJson(
-        req,
-        res,
-        await crateSubmissions.cancel(params.submissionUUID, signedIn(context)),
-        NO_STORE,
-      );
+      const { deps, caller } = signedIn(context);
+      sendJson(req, res, await cancelSubmission(deps, params.submissionUUID, caller), NO_STORE);
     },
     retry_upload: async ({ req, res, params, context }) => {
-      sendJson(
-        req,
-        res,
-        await crateSubmissions.retry(params.submissionUUID, signedIn(context)),
-        NO_STORE,
-      );
+      sendJson(req, res, await crates.retry(params.submissionUUID, signedIn(context)), NO_STORE);
     },
   };
 }
@@ -269,14 +268,15 @@ async function follow(
   { req, res, params, context }: RestRequest,
   streams: EventStreams,
 ): Promise<void> {
-  const changes = await crateSubmissions.follow(params.submissionUUID, signedIn(context));
+  const { deps, caller } = signedIn(context);
+  const changes = await followSubmission(deps, params.submissionUUID, caller);
   if (req.headers["last-event-id"] === LAST) {
     await changes[Symbol.asyncIterator]().return?.();
     // Stops a browser's EventSource, which reconnects after every end, from reconnecting (HTML
     // Standard, section 9.2.3).
     return void res.writeHead(204, SAFE_HEADERS).end();
   }
-  const { MAX_EVENT_STREAMS: most, EVENT_HEARTBEAT: heartbeat } = context.deps.config;
+  const { MAX_EVENT_STREAMS: most, EVENT_HEARTBEAT: heartbeat } = deps.config;
   await streams.send(res, eventsOf(changes), { most, heartbeat });
 }
 

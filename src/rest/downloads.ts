@@ -6,6 +6,7 @@ import { RecordResolver } from "../graphql/resolvers/record-resolver.js";
 import { checkedJson, readJson, readMultipart, takeFile } from "../http/body.js";
 import { expectedRevision } from "../http/negotiation.js";
 import type { JsonValue } from "../model/field.js";
+import { registerDownload } from "../services/files/content.js";
 import type { StagedFile } from "../services/records/stored-content.js";
 import { visibilityParameter } from "../services/access/visibility.js";
 import { checked } from "../services/records/validate.js";
@@ -55,7 +56,11 @@ const register: Handler = async (request) => {
     const document = await read(text);
     const file = staged;
     staged = undefined;
-    sendWritten(request, await downloads.register(document, file, context, { at: AT, visibility }));
+    const { deps, caller } = context;
+    sendWritten(
+      request,
+      await registerDownload(deps, document, file, caller, { at: AT, visibility }),
+    );
   } finally {
     await staged?.object.discard();
   }

@@ -4,11 +4,14 @@ import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { EvidenceResolver } from "../graphql/resolvers/evidence-resolver.js";
 import { formatNamed, preferred } from "../http/negotiation.js";
 import { sendBytes, sendJson, streamBytes } from "../http/reply.js";
+import { impactOf, supportPath } from "../services/evidence/analysis.js";
 import { EVIDENCE_FORMATS, type EvidenceFormat } from "../services/evidence/formats.js";
+import { originOf } from "../services/evidence/origin.js";
 import { drawBadge } from "../services/evidence/picture/badge.js";
 import { PICTURE_POLICY } from "../services/evidence/picture/svg.js";
 import {
   assertedByParameter,
+  evidenceDeps,
   type EvidenceGraph,
   evidenceParameters,
 } from "../services/evidence/types.js";
@@ -67,7 +70,7 @@ async function sendPicture(request: RestRequest): Promise<void> {
 /** Sends one line about the origin, as a picture for other sites. */
 async function sendBadge(request: RestRequest): Promise<void> {
   const { req, res, context } = request;
-  const origin = await evidence.origin(arkOf(request), context);
+  const origin = await originOf(arkOf(request), context.deps);
   sendBytes(req, res, Buffer.from(drawBadge(origin)), {
     type: "image/svg+xml; charset=utf-8",
     headers: { ...HEADERS, "Content-Security-Policy": PICTURE_POLICY },
@@ -143,26 +146,20 @@ export const evidenceOperations: Handlers = {
     sendJson(req, res, await submissions.submission(params.submissionUUID, context), FRESH);
   },
   evidence_impact: async (request) => {
-    sendJson(
-      request.req,
-      request.res,
-      await evidence.impactOf(arkOf(request), request.context, assertedByParameter(request.query)),
-      FRESH,
-    );
+    const { req, res, query, context } = request;
+    const deps = evidenceDeps(context.deps);
+    sendJson(req, res, await impactOf(arkOf(request), deps, assertedByParameter(query)), FRESH);
   },
   evidence_path: async (request) => {
-    const { to } = request.query;
+    const { req, res, query, context } = request;
+    const { to } = query;
     if (to === undefined) throw invalid(["query", "to"], "Field required", "missing");
-    sendJson(
-      request.req,
-      request.res,
-      await evidence.pathBetween(
-        arkOf(request),
-        askedArk(to),
-        request.context,
-        assertedByParameter(request.query),
-      ),
-      FRESH,
+    const path = await supportPath(
+      arkOf(request),
+      askedArk(to),
+      evidenceDeps(context.deps),
+      assertedByParameter(query),
     );
+    sendJson(req, res, path, FRESH);
   },
 };

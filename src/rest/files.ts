@@ -1,14 +1,12 @@
 import { pipeline } from "node:stream/promises";
 import { ServiceError } from "../errors.js";
-import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { lastModified, notModified, notModifiedSince, parseRange } from "../http/negotiation.js";
 import { SAFE_HEADERS } from "../http/reply.js";
 import type { KindName } from "../model/kind.js";
-import type { Content } from "../services/files/content.js";
+import { type Content, contentOf } from "../services/files/content.js";
+import { cratePage } from "../services/formats/read-crate.js";
 import type { ObjectReference, StoredRecord } from "../storage/records/port.js";
 import { arkOf, type Handler, type Handlers, type RestRequest } from "./request.js";
-
-const crates = new CrateResolver();
 
 /**
  * A valid media type for a header (RFC 9110, section 8.3.1); a crate's `encodingFormat` is any
@@ -29,12 +27,11 @@ function serve(options: {
   role?: ObjectReference["role"];
   inline?: boolean;
 }): Handler {
-  return async (request) =>
-    sendContent(
-      request,
-      await crates.content(arkOf(request), options, request.context),
-      options.inline,
-    );
+  return async (request) => {
+    const { deps, caller } = request.context;
+    const content = await contentOf(deps, arkOf(request), caller, options);
+    await sendContent(request, content, options.inline);
+  };
 }
 
 /** How a file is offered for download, in both spellings of its name (RFC 6266, section 4.3). */
@@ -134,7 +131,7 @@ export const fileOperations: Handlers = {
   view_content: serve({ inline: true }),
   view_crate_page: async (request) => {
     const { req, res, context } = request;
-    const { record, object, open } = await crates.page(arkOf(request), context);
+    const { record, object, open } = await cratePage(context.deps, arkOf(request), context.caller);
     const headers = {
       ...SAFE_HEADERS,
       ...validatorsOf(record, object),

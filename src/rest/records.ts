@@ -1,7 +1,6 @@
 /** Records of every kind: create, read, change, delete, revisions and publication. */
 import { ServiceError } from "../errors.js";
 import { signedIn } from "../graphql/resolvers/context.js";
-import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { KIND_RESOLVERS } from "../graphql/resolvers/kind-resolver.js";
 import { PublicationResolver, RecordResolver } from "../graphql/resolvers/record-resolver.js";
 import { JSON_PATCH, mediaType, readJson } from "../http/body.js";
@@ -11,15 +10,22 @@ import { type Ark, lookupArk, parseArk, referencedArk } from "../identifiers/ark
 import type { KindName } from "../model/kind.js";
 import { KINDS } from "../model/kinds.js";
 import { describedCrate } from "../services/crates/layout.js";
-import type { Content } from "../services/files/content.js";
+import { type Content, contentInstead, contentOf } from "../services/files/content.js";
+import { readRecord } from "../services/evidence/stored/build.js";
 import { rocrate } from "../services/formats/crate.js";
 import { json as jsonForm, jsonld } from "../services/formats/documents.js";
 import type { RecordFormat } from "../services/formats/format.js";
-import { publicationOf } from "../services/publication/publish.js";
+import { publicationOf, readPublication } from "../services/publication/publish.js";
 import { askedArk } from "../services/records/find.js";
 import { liveRecords } from "../services/records/links.js";
-import { listParameters } from "../services/records/list.js";
-import { historyParameters, historyView, revisionParameter } from "../services/records/read.js";
+import { listAll, listParameters, listRecords } from "../services/records/list.js";
+import {
+  historyParameters,
+  historyView,
+  readHistory,
+  readRevision,
+  revisionParameter,
+} from "../services/records/read.js";
 import {
   etagOf,
   parseDocument,
@@ -42,7 +48,6 @@ import {
 } from "./request.js";
 
 const records = new RecordResolver();
-const crates = new CrateResolver();
 
 /** List, create, replace, patch, fetch and delete of one kind; the same six for every kind with a path. */
 function recordHandlers(kind: KindName): Handlers {
@@ -55,10 +60,15 @@ function recordHandlers(kind: KindName): Handlers {
     const own = kind === "user" ? NOT_STORED : {};
     const { filter, page } = listParameters(request.query);
     if (page === null) {
-      await streamJsonArray(req, res, documentsOf(resolver.all(filter, context)), own);
+      await streamJsonArray(
+        req,
+        res,
+        documentsOf(listAll(context.deps, kind, filter, context.caller)),
+        own,
+      );
       return;
     }
-    const found = await resolver.page(filter, page, context);
+    const found = await listRecords(context.deps, kind, filter, page, context.caller);
     const [views, total] = await Promise.all([
       viewsOf(context.deps, found.items, context.caller),
       found.count(),
@@ -135,9 +145,9 @@ export async function viewAsked(
 ): Promise<RecordView> {
   const { revision, backlinks } = query;
   if (revision !== undefined)
-    return records.readRevision(ark, revisionParameter(revision), context, kind);
+    return readRevision(context.deps, ark, revisionParameter(revision), context.caller, kind);
   const after = backlinks === undefined ? undefined : readBacklinkCursor(backlinks);
-  const record = await (kind === undefined ? records : KIND_RESOLVERS[kind]).read(ark, context);
+  const record = await readRecord(context.deps, ark, kind);
   return viewOf(context.deps, record, context.caller, after);
 }
 
@@ -203,7 +213,7 @@ function globalResolver({ req, params, context, path }: RestRequest): string | u
 
 /** A file of a crate that no entity describes: the identifier of the crate and its path. */
 async function undescribedFile({ context }: RestRequest, ark: Ark): Promise<Content | undefined> {
-  return crates.content(ark, {}, context).catch((error: unknown) => {
+  return contentOf(context.deps, ark, context.caller).catch((error: unknown) => {
     if (error instanceof ServiceError && (error.code === "NOT_FOUND" || error.code === "GONE"))
       return undefined;
     throw error;
@@ -236,7 +246,7 @@ async function resolve(request: RestRequest): Promise<void> {
     const view = await viewAsked(request, ark);
     const file =
       request.query["revision"] === undefined
-        ? await crates.contentInstead(view.record, request.context)
+        ? await contentInstead(request.context.deps, view.record, request.context.caller)
         : undefined;
     if (file) return await sendContent(request, file);
     await sendRecord(request, view, locationOf(request, view.record.ark));
@@ -328,7 +338,7 @@ function history(kind?: KindName): Handler {
   return async (request) => {
     const { req, res, query, context } = request;
     const page = historyParameters(query);
-    const found = await records.readHistory(arkOf(request), page, context, kind);
+    const found = await readHistory(context.deps, arkOf(request), page, context.caller, kind);
     const own = found.record.kind === "user" && context.caller !== null;
     sendJson(req, res, historyView(found), {
       headers: {
@@ -375,5 +385,5 @@ export const publicationOperations: Handlers = {
     );
   },
   publication_status: async (request) =>
-    send(request, await publications.status(arkOf(request), request.context)),
+    send(request, await readPublication(request.context.deps, arkOf(request))),
 };

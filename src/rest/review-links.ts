@@ -3,7 +3,7 @@ import { ReviewResolver } from "../graphql/resolvers/review-resolver.js";
 import { readJson } from "../http/body.js";
 import { NOT_STORED, sendJson } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
-import type { ShownReviewLink } from "../services/records/review-links.js";
+import { listReviewLinks, revokeReviewLink } from "../services/records/review-links.js";
 import { arkOf, type Handlers } from "./request.js";
 
 const links = new ReviewResolver();
@@ -11,7 +11,9 @@ const STORED_NOWHERE = { headers: NOT_STORED };
 
 export const reviewOperations: Handlers = {
   list_review_links: async (request) => {
-    const found = await links.list(arkOf(request), signedIn(request.context));
+    const ark = arkOf(request);
+    const { deps, caller } = signedIn(request.context);
+    const found = await listReviewLinks(deps, ark, caller);
     sendJson(request.req, request.res, found, STORED_NOWHERE);
   },
   create_review_link: async (request) => {
@@ -25,12 +27,9 @@ export const reviewOperations: Handlers = {
     );
   },
   revoke_review_link: async (request) => {
-    const context = signedIn(request.context);
-    const revoked: ShownReviewLink = await links.revoke(
-      arkOf(request),
-      request.query["link"] ?? "",
-      context,
-    );
+    const { deps, caller } = signedIn(request.context);
+    const link = request.query["link"] ?? "";
+    const revoked = await revokeReviewLink(deps, arkOf(request), link, caller);
     sendJson(request.req, request.res, { revoked }, STORED_NOWHERE);
   },
 };

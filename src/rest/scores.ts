@@ -1,26 +1,22 @@
 import { signedIn } from "../graphql/resolvers/context.js";
-import { CrateContentsResolver } from "../graphql/resolvers/crate-contents-resolver.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { ScoreResolver } from "../graphql/resolvers/score-resolver.js";
 import { sendJson } from "../http/reply.js";
+import { readScore, scoreHistory } from "../services/scoring/score.js";
 import { arkOf, type Handlers } from "./request.js";
 
 const scores = new ScoreResolver();
-const contents = new CrateContentsResolver();
 const submissions = new CrateResolver();
 const FRESH = { headers: { "Cache-Control": "no-store" } };
 
 export const scoreOperations: Handlers = {
   ai_ready_score: async (request) => {
-    sendJson(request.req, request.res, await scores.score(arkOf(request), request.context), FRESH);
+    const { req, res, context } = request;
+    sendJson(req, res, await readScore(context.deps, arkOf(request)), FRESH);
   },
   score_history: async (request) => {
-    sendJson(
-      request.req,
-      request.res,
-      await contents.scores(arkOf(request), request.context),
-      FRESH,
-    );
+    const { req, res, context } = request;
+    sendJson(req, res, await scoreHistory(context.deps, arkOf(request)), FRESH);
   },
   rescore: async (request) => {
     const context = signedIn(request.context);

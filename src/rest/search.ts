@@ -1,17 +1,17 @@
 /** Finding records: by words, and in lists by filter. */
-import { SearchResolver, searchParameters } from "../graphql/resolvers/query-resolver.js";
-import { RecordResolver } from "../graphql/resolvers/record-resolver.js";
-import { StatisticsResolver } from "../graphql/resolvers/selection-resolver.js";
+import { searchParameters } from "../graphql/resolvers/query-resolver.js";
 import { sendJson, streamJsonArray } from "../http/reply.js";
 import { tombstoneMembers } from "../services/records/find.js";
-import { selectionParameters, statisticsParameters } from "../services/records/select.js";
+import {
+  recordStatistics,
+  selectionParameters,
+  selectRecords,
+  statisticsParameters,
+} from "../services/records/select.js";
 import { documentBytes, viewsOf } from "../services/records/view.js";
-import { type SearchMode, searchAnswer } from "../services/search/search.js";
+import { find, type SearchMode, searchAnswer } from "../services/search/search.js";
 import type { StoredRecord } from "../storage/records/port.js";
 import { type Handler, type Handlers, linkToNext } from "./request.js";
-
-const records = new RecordResolver();
-const statistics = new StatisticsResolver();
 
 /** What is shown of a deleted record. */
 const tombstoneOf = (record: StoredRecord): Uint8Array =>
@@ -25,7 +25,7 @@ const tombstoneOf = (record: StoredRecord): Uint8Array =>
 const list: Handler = async (request) => {
   const { req, res, context, query } = request;
   const selection = selectionParameters(query);
-  const found = await records.select(selection, context);
+  const found = await selectRecords(context.deps, selection, context.caller);
   const [views, total] = await Promise.all([
     viewsOf(context.deps, found.items, context.caller),
     found.count(),
@@ -53,7 +53,7 @@ const list: Handler = async (request) => {
 
 const count: Handler = async ({ req, res, query: asked, context }) => {
   const request = statisticsParameters(asked);
-  const found = await (await statistics.count(request, context)).sums();
+  const found = await (await recordStatistics(context.deps, request, context.caller)).sums();
   sendJson(
     req,
     res,
@@ -74,14 +74,12 @@ export const selectionOperations: Handlers = {
   list_record_statistics: count,
 };
 
-const resolver = new SearchResolver();
-
 const searchBy =
   (mode: SearchMode): Handler =>
   async ({ req, res, query: asked, path, context }) => {
     const { fragments, ...parameters } = searchParameters(asked);
     const request = { ...parameters, mode };
-    const found = await resolver.search(request, context);
+    const found = await find(context.deps, request);
     const headers: Record<string, string> = { "Cache-Control": "no-store" };
     const cursor = found.found.at(-1)?.cursor;
     if (found.hasNext && cursor !== undefined) {

@@ -1,10 +1,11 @@
 import { DataFactory, Writer } from "n3";
-import { SchemaResolver, ValidationResolver } from "../graphql/resolvers/validation-resolver.js";
+import { SchemaResolver } from "../graphql/resolvers/validation-resolver.js";
 import { readJsonBytes, takeFile } from "../http/body.js";
 import { preferred } from "../http/negotiation.js";
 import { sendBytes, sendJson } from "../http/reply.js";
 import { expandCurie, PREFIXES } from "../model/field.js";
 import type { ShapeReport } from "../services/validation/document.js";
+import { validateShapes } from "../services/validation/validate.js";
 import { arkOf, type Handlers, presence } from "./request.js";
 
 const { literal, namedNode, quad, blankNode } = DataFactory;
@@ -42,17 +43,16 @@ function shapeReportTurtle({ conforms, results }: ShapeReport): string {
   return turtle;
 }
 
-const validation = new ValidationResolver();
 const HEADERS = { "Cache-Control": "no-store", Vary: "Accept" };
 
 export const validationOperations: Handlers = {
   validate: async (request) => {
     const { req, res, query, context } = request;
     const type = preferred(req.headers.accept, ["application/json", "text/turtle"]);
-    const report = await validation.validate(
+    const report = await validateShapes(
+      context.deps,
       await readJsonBytes(req, context.deps.config),
       query["kind"],
-      context,
       presence(request),
     );
     if (type === "text/turtle")

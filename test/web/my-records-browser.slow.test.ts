@@ -1,27 +1,22 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bodyOf } from "../support/bodies.js";
 import { CHROMIUM, launch, signIn, watchedPage, type Watched } from "../support/chromium.js";
+import { creator } from "../support/create.js";
 import { PASSWORD, type Person, startServer, type TestServer } from "../support/server.js";
 
 let server: TestServer;
 let ada: Person;
+let create: ReturnType<typeof creator>;
 let group: string;
 beforeAll(async () => {
   server = await startServer();
   ada = await server.person("ada");
-  group = await create("group", ada.id, { name: "Lab of Ada" });
+  create = creator(server, ada);
+  group = await create("group", { name: "Lab of Ada" });
 });
 afterAll(() => server.stop());
 
-async function create(kind: "group" | "dataset", owner: string, more: object): Promise<string> {
-  const { body } = await server.request<{ "@id": string }>("POST", `/${kind}`, {
-    token: ada.token,
-    json: { ...bodyOf(kind, owner), ...more },
-  });
-  return body["@id"];
-}
-const dataset = (name: string, owner = ada.id) => create("dataset", owner, { name });
+const dataset = (name: string) => create("dataset", { name });
 const state = async (id: string): Promise<string> => {
   const [record] = await server.deps.records.findMany([id]);
   return record!.tombstone ? "withdrawn" : record!.publicationStatus;
@@ -146,7 +141,7 @@ describe.skipIf(!CHROMIUM)("the page of one's own records in a browser", () => {
 
   test("suggests records and keywords in the search box of every page", async () => {
     const { page } = watched;
-    await create("dataset", ada.id, { name: "Okapi recordings", keywords: ["okapi"] });
+    await create("dataset", { name: "Okapi recordings", keywords: ["okapi"] });
     await page.goto(`${server.url}/browse`);
     await page.locator("header input[name=q]").pressSequentially("okap");
     const values = page.locator("header datalist option");

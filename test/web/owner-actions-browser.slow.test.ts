@@ -1,29 +1,18 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bodyOf } from "../support/bodies.js";
 import { CHROMIUM, launch, signIn, watchedPage } from "../support/chromium.js";
+import { creator } from "../support/create.js";
 import { type Person, startServer, type TestServer } from "../support/server.js";
 
 let server: TestServer;
 let ada: Person;
+let create: ReturnType<typeof creator>;
 beforeAll(async () => {
   server = await startServer();
   ada = await server.person("Ada");
+  create = creator(server, ada);
 });
 afterAll(() => server.stop());
-
-const create = async (
-  kind: Parameters<typeof bodyOf>[0],
-  more: object,
-  owner = ada.id,
-): Promise<string> => {
-  const { body, text } = await server.request("POST", `/${kind}`, {
-    token: ada.token,
-    json: { ...bodyOf(kind, owner), ...more },
-  });
-  expect(body["@id"], text).toBeTypeOf("string");
-  return body["@id"] as string;
-};
 
 describe.skipIf(!CHROMIUM)("the owner's actions in a browser", () => {
   let browser: Browser;

@@ -128,14 +128,6 @@ export class AccessResolver {
     await countWrite(context);
     return decideAccess(context.deps, id, decision, context.caller);
   }
-  /** @throws as `listAccessRequests` */
-  list(
-    filter: AccessRequestFilter,
-    page: { limit: number; after?: string },
-    { deps, caller }: SignedIn,
-  ): ReturnType<typeof listAccessRequests> {
-    return listAccessRequests(deps, filter, page, caller);
-  }
 
   @Query(() => AccessRequestConnection, {
     description:
@@ -146,18 +138,18 @@ export class AccessResolver {
     @Args(() => AccessRequestArguments) { record, made, state, ...page }: AccessRequestArguments,
     @Ctx() context: Context,
   ): Promise<AccessRequestConnection> {
-    const signed = signedIn(context);
+    const { deps, caller } = signedIn(context);
     const filter: AccessRequestFilter = {
       record: record === null || record === undefined ? undefined : askedArk(record),
       made,
       state: state ?? undefined,
     };
     const checked = checkedPage(page);
-    const { items, positions, next } = await this.list(filter, checked, signed);
+    const { items, positions, next } = await listAccessRequests(deps, filter, checked, caller);
     const requests = items.map((request) => typeOf(request, context));
     return {
       ...pageOf(requests, positions, next !== undefined, checked.after),
-      totalCount: () => countAccessRequests(signed.deps, filter, signed.caller),
+      totalCount: () => countAccessRequests(deps, filter, caller),
     };
   }
 

@@ -49,17 +49,12 @@ import {
   listAccessTokens,
   revokeAccessToken,
 } from "../../services/accounts/credentials.js";
-import {
-  beginDeviceLogin,
-  type DeviceLogin,
-  deviceTokens,
-} from "../../services/accounts/device.js";
-import { endRefresh, refresh } from "../../services/accounts/refresh.js";
+import { beginDeviceLogin, type DeviceLogin } from "../../services/accounts/device.js";
 import type { TokenAnswer } from "../../services/accounts/tokens.js";
 import { orcidOf } from "../../services/administration/sign-in.js";
 import { askedArk } from "../../services/records/find.js";
 import type { RecordView } from "../../services/records/view.js";
-import type { ListedAccount, StoredRecord } from "../../storage/records/port.js";
+import type { ListedAccount } from "../../storage/records/port.js";
 import { attemptsFrom, type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import {
   expectedRevision,
@@ -102,24 +97,10 @@ export class AccountResolver {
     return login(context.deps, checkedCredentials(form), attemptsFrom(context));
   }
 
-  /** @throws ServiceError `INVALID_TOKEN` */
-  refresh(secret: string, { deps }: Context): Promise<TokenAnswer> {
-    return refresh(deps, secret);
-  }
-
-  endRefresh(secret: string, { deps }: Context): Promise<void> {
-    return endRefresh(deps, secret);
-  }
-
   /** @throws ServiceError `TOO_MANY_REQUESTS` */
   async beginDevice(context: Context): Promise<DeviceLogin> {
     await attemptsFrom(context)("devices");
     return beginDeviceLogin(context.deps);
-  }
-
-  /** @throws ServiceError `INVALID_TOKEN` */
-  deviceTokens(code: string, { deps }: Context): Promise<TokenAnswer | null> {
-    return deviceTokens(deps, code);
   }
 
   /** The account behind a user name and a password, for a session. @throws as {@link token} */
@@ -143,17 +124,12 @@ export class AccountResolver {
     return { token: tokenOf(await this.token({ ...credentials }, context)) };
   }
 
-  /** The record of the user behind the token; `undefined` when it is not stored any more. */
-  own({ deps, caller }: SignedIn): Promise<StoredRecord | undefined> {
-    return userOf(deps, caller);
-  }
-
   @Query(() => NODE_TYPES.user, {
     nullable: true,
     description: "The user behind the token; null without one.",
   })
-  async me(@Ctx() context: Context): Promise<RecordNode | null> {
-    const record = context.caller ? await this.own(context as SignedIn) : undefined;
+  async me(@Ctx() { deps, caller }: Context): Promise<RecordNode | null> {
+    const record = caller ? await userOf(deps, caller) : undefined;
     return record ? nodeOf(record) : null;
   }
 
@@ -349,7 +325,7 @@ class RegistryFiguresType implements RegistryFigures {
   waitingSince!: Date | null;
 }
 
-/** The caller's own credentials. REST calls the methods that take a `SignedIn` as well. */
+/** The caller's own credentials. REST calls the methods without decorators as well. */
 @Resolver()
 export class CredentialResolver {
   /** @throws as `createAccessToken` */
@@ -359,13 +335,6 @@ export class CredentialResolver {
   ): ReturnType<typeof createAccessToken> {
     await countWrite(context);
     return createAccessToken(context.deps, asked, context.caller);
-  }
-  list({ deps, caller }: SignedIn): Promise<AccessToken[]> {
-    return listAccessTokens(deps, caller);
-  }
-  /** @throws as `revokeAccessToken` */
-  revoke(id: string, { deps, caller }: SignedIn): Promise<AccessToken> {
-    return revokeAccessToken(deps, id, caller);
   }
   /** @throws as `changePassword` */
   change(next: { current: string; next: string }, context: SignedIn): Promise<TokenAnswer> {
@@ -380,7 +349,8 @@ export class CredentialResolver {
     description: "Your access tokens that are valid, the newest first.",
   })
   accessTokens(@Ctx() context: Context): Promise<AccessToken[]> {
-    return this.list(signedIn(context));
+    const { deps, caller } = signedIn(context);
+    return listAccessTokens(deps, caller);
   }
 
   @Mutation(() => CreateTokenPayload, {
@@ -399,7 +369,8 @@ export class CredentialResolver {
     @Arg("input", () => RevokeTokenInput) { id }: InstanceType<typeof RevokeTokenInput>,
     @Ctx() context: Context,
   ): Promise<object> {
-    return { accessToken: await this.revoke(id, signedIn(context)) };
+    const { deps, caller } = signedIn(context);
+    return { accessToken: await revokeAccessToken(deps, id, caller) };
   }
 
   @Mutation(() => ChangePasswordPayload, {
@@ -448,16 +419,9 @@ const accountOf = (
   signedInAt: signedInAt === null ? null : new Date(signedInAt),
 });
 
-/** What administrators do. REST calls the methods that take a `SignedIn` as well. */
+/** What administrators do. REST calls the methods without decorators as well. */
 @Resolver()
 export class AdministrationResolver {
-  /** @throws as `listAccounts` */
-  list(
-    page: { limit: number; after?: string },
-    { deps, caller }: SignedIn,
-  ): ReturnType<typeof listAccounts> {
-    return listAccounts(deps, page, caller);
-  }
   /** @throws as `setAccount` */
   async set(
     user: string,
@@ -472,9 +436,6 @@ export class AdministrationResolver {
     await countWrite(context);
     return createPasswordReset(context.deps, askedArk(user), context.caller);
   }
-  figures({ deps, caller }: SignedIn): Promise<RegistryFigures> {
-    return registryFigures(deps, caller);
-  }
 
   @Query(() => AccountConnection, {
     description: "All accounts, the newest first; for administrators.",
@@ -484,11 +445,12 @@ export class AdministrationResolver {
     @Ctx() context: Context,
   ): Promise<AccountConnection> {
     const checked = checkedPage(page, "first", 1);
-    const { items, positions, next } = await this.list(checked, signedIn(context));
+    const { deps, caller } = signedIn(context);
+    const { items, positions, next } = await listAccounts(deps, checked, caller);
     const accounts = items.map((account) => accountOf(account, context));
     return {
       ...pageOf(accounts, positions, next !== undefined, checked.after),
-      totalCount: () => countAccounts(context.deps, signedIn(context).caller),
+      totalCount: () => countAccounts(deps, caller),
     };
   }
 
@@ -496,7 +458,8 @@ export class AdministrationResolver {
     description: "Accounts, records and background jobs; for administrators.",
   })
   registryFigures(@Ctx() context: Context): Promise<RegistryFigures> {
-    return this.figures(signedIn(context));
+    const { deps, caller } = signedIn(context);
+    return registryFigures(deps, caller);
   }
 
   @Mutation(() => UpdateAccountPayload, {

@@ -1,23 +1,14 @@
-/** The audit log. REST calls the methods that take a `SignedIn` as well. */
+/** The audit log. */
 import { Arg, Args, Ctx, Field, ID, InputType, ObjectType, Query, Resolver } from "type-graphql";
 import { GraphQLJSON } from "graphql-scalars";
-import {
-  type AUDIT_EXPORTS,
-  type AuditQuestion,
-  auditView,
-  countAudit,
-  exportAudit,
-  listAudit,
-} from "../../services/administration/audit.js";
+import { auditView, countAudit, listAudit } from "../../services/administration/audit.js";
 import {
   AUDIT_ACTIONS,
   AUDIT_WORDS,
   type AuditAction,
   type AuditDetail,
-  type AuditEntry,
-  type Page,
 } from "../../storage/records/port.js";
-import { type Context, type SignedIn, signedIn } from "./context.js";
+import { type Context, signedIn } from "./context.js";
 import { DateTimeRange } from "./types/inputs.js";
 import { checkedPage, connectionTo, PageArguments, pageOf } from "./types/pages.js";
 import { describedEnum } from "./types/records.js";
@@ -64,23 +55,6 @@ class AuditEntryConnection extends connectionTo("AuditEntry", AuditEntryType) {}
 
 @Resolver()
 export class AuditResolver {
-  /** @throws as `listAudit` */
-  list(
-    question: AuditQuestion,
-    page: { limit: number; after?: string },
-    { deps, caller }: SignedIn,
-  ): Promise<Page<AuditEntry>> {
-    return listAudit(deps, question, page, caller);
-  }
-  /** @throws as `listAudit` */
-  export(
-    question: AuditQuestion,
-    form: (typeof AUDIT_EXPORTS)[number],
-    { deps, caller }: SignedIn,
-  ): AsyncIterable<Uint8Array> {
-    return exportAudit(deps, question, form, caller);
-  }
-
   @Query(() => AuditEntryConnection, {
     description: "The audit log, the newest first; for administrators.",
   })
@@ -94,7 +68,7 @@ export class AuditResolver {
     const { at, ...rest } = filter ?? {};
     const question = { ...rest, since: at?.since, before: at?.before };
     const checked = checkedPage(page, "first", 1);
-    const { items, next } = await this.list(question, checked, signed);
+    const { items, next } = await listAudit(signed.deps, question, checked, signed.caller);
     const positions = items.map(({ number }) => String(number));
     return {
       ...pageOf(items.map(auditView), positions, next !== undefined, checked.after),

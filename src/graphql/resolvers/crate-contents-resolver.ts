@@ -19,7 +19,6 @@ import type { JsonObject } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import {
   type CrateFile,
-  type CrateFilesQuery,
   countCrateFiles,
   crateFiles,
   crateFolder,
@@ -193,22 +192,9 @@ export class CrateFileResolver {
   }
 }
 
-/** What a crate consists of. REST calls the methods without decorators as well. */
+/** What a crate consists of. */
 @Resolver(() => NODE_TYPES.rocrate)
 export class CrateContentsResolver {
-  /** @throws as {@link crateFiles} */
-  filesOf(
-    ark: Parameters<typeof crateFiles>[1],
-    query: CrateFilesQuery,
-    { deps, caller }: Context,
-  ): ReturnType<typeof crateFiles> {
-    return crateFiles(deps, ark, query, caller);
-  }
-  /** @throws as {@link scoreHistory} */
-  scores(ark: Parameters<typeof scoreHistory>[1], { deps }: Context): Promise<ScorePoint[]> {
-    return scoreHistory(deps, ark);
-  }
-
   @FieldResolver(() => GraphQLJSON, {
     nullable: true,
     description:
@@ -252,10 +238,11 @@ export class CrateContentsResolver {
   ): Promise<CrateFileConnection> {
     const checked = checkedPage(page);
     return context.budget.queued(async () => {
-      const { items, next } = await this.filesOf(
+      const { items, next } = await crateFiles(
+        context.deps,
         askedArk(node.ark),
         { ...checked, ...(minSize == null ? {} : { minSize }) },
-        context,
+        context.caller,
       );
       const files = items.map(fileOf);
       await context.budget.hold(files.flatMap(({ record }) => record ?? []));
@@ -347,7 +334,7 @@ export class CrateContentsResolver {
     description: "Totals of the scores of all revisions, oldest first.",
   })
   async scoreHistory(@Root() node: RecordNode, @Ctx() context: Context): Promise<ScorePointType[]> {
-    const points = await this.scores(askedArk(node.ark), context);
+    const points = await scoreHistory(context.deps, askedArk(node.ark));
     return points.map((point) => ({ ...point, computedAt: new Date(point.computedAt) }));
   }
 }

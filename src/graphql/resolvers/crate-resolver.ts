@@ -18,19 +18,8 @@ import {
   Root,
   Subscription,
 } from "type-graphql";
-import type { Ark } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
-import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
-import type { CrateArchive } from "../../services/crates/export/archive.js";
-import {
-  type CrateMetadata,
-  type CrateSummary,
-  cratePage,
-  crateSummary,
-  readCrateArchive,
-  readCrateMetadata,
-} from "../../services/formats/read-crate.js";
 import {
   type CratePlan,
   type PlanFinding,
@@ -38,7 +27,6 @@ import {
   planUpload,
 } from "../../services/crates/plan.js";
 import {
-  awaitSubmission,
   cancelSubmission,
   countSubmissions,
   followSubmission,
@@ -52,10 +40,8 @@ import {
   type UploadOptions,
   viewNow,
 } from "../../services/crates/submissions.js";
-import { type Content, contentInstead, contentOf } from "../../services/files/content.js";
 import type { IncomingFile } from "../../services/records/stored-content.js";
 import { askedArk } from "../../services/records/find.js";
-import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { withUpload } from "./types/inputs.js";
 import {
@@ -230,56 +216,6 @@ export class CrateResolver {
     });
     return viewNow(context.deps, submission);
   }
-  /** Waits for the end of a submission, at most UPLOAD_WAIT. */
-  async settled(id: string, context: Context): Promise<SubmissionView> {
-    const { deps } = context;
-    return viewNow(deps, await awaitSubmission(deps, id, deps.config.UPLOAD_WAIT));
-  }
-  /** RO-Crate metadata of the current version of a crate. @throws as {@link readCrateMetadata} */
-  metadata(ark: Ark, context: Context): Promise<CrateMetadata> {
-    return readCrateMetadata(context.deps, ark);
-  }
-  /** The current version of a crate as a new archive. @throws as {@link readCrateArchive} */
-  archive(ark: Ark, context: Context): Promise<CrateArchive> {
-    return readCrateArchive(context.deps, ark, context.caller);
-  }
-  /** @throws as {@link crateSummary} */
-  summary(
-    ark: Ark,
-    page: { limit: number; after?: string },
-    context: Context,
-  ): Promise<CrateSummary> {
-    return crateSummary(context.deps, ark, page);
-  }
-  /** A page of the caller's submissions. @throws as {@link listSubmissions} */
-  list(
-    page: { limit: number; after?: string },
-    context: SignedIn,
-  ): ReturnType<typeof listSubmissions> {
-    return listSubmissions(context.deps, page, context.caller);
-  }
-  /**
-   * The current state of a submission, then its state after each change. @throws as
-   * {@link followSubmission}
-   */
-  follow(id: string, context: SignedIn): Promise<AsyncIterable<SubmissionView>> {
-    return followSubmission(context.deps, id, context.caller);
-  }
-  content(
-    ark: Ark,
-    options: { kind?: KindName; role?: ObjectReference["role"] },
-    context: Context,
-  ): Promise<Content> {
-    return contentOf(context.deps, ark, context.caller, options);
-  }
-  /** The crate's own page, for a sandbox. @throws as {@link cratePage} */
-  page(ark: Ark, context: Context): Promise<Content> {
-    return cratePage(context.deps, ark, context.caller);
-  }
-  /** @throws as {@link contentInstead} */
-  contentInstead(record: StoredRecord, context: Context): Promise<Content | undefined> {
-    return contentInstead(context.deps, record, context.caller);
-  }
 
   @Query(() => SubmissionType, { description: "A submission of yours, or any for administrators." })
   submission(
@@ -297,17 +233,14 @@ export class CrateResolver {
     @Ctx() context: Context,
   ): Promise<SubmissionConnection> {
     const checked = checkedPage(page);
-    const { items, positions, next } = await this.list(checked, signedIn(context));
+    const { deps, caller } = signedIn(context);
+    const { items, positions, next } = await listSubmissions(deps, checked, caller);
     return {
       ...pageOf(items, positions, next !== undefined, checked.after),
-      totalCount: () => countSubmissions(context.deps, signedIn(context).caller),
+      totalCount: () => countSubmissions(deps, caller),
     };
   }
 
-  /** @throws as {@link cancelSubmission} */
-  async cancel(id: string, { deps, caller }: SignedIn): Promise<SubmissionView> {
-    return cancelSubmission(deps, id, caller);
-  }
   /** @throws as {@link retrySubmission} */
   async retry(id: string, context: SignedIn): Promise<SubmissionView> {
     await countWrite(context);
@@ -322,7 +255,8 @@ export class CrateResolver {
     @Arg("input", () => CancelInput) { id }: InstanceType<typeof CancelInput>,
     @Ctx() context: Context,
   ): Promise<object> {
-    return submitted(this.cancel(id, signedIn(context)));
+    const { deps, caller } = signedIn(context);
+    return submitted(cancelSubmission(deps, id, caller));
   }
 
   @Mutation(() => RetryPayload, {
@@ -340,7 +274,7 @@ export class CrateResolver {
   @Subscription(() => SubmissionType, {
     description: "A submission of yours now and after each change, until it has ended.",
     subscribe: ({ args, context }: { args: { id?: string }; context: Context }) =>
-      new CrateResolver().follow(args.id!, signedIn(context)),
+      followSubmission(context.deps, args.id!, signedIn(context).caller),
   })
   submissionProgress(
     @Root() submission: SubmissionView,
@@ -650,16 +584,6 @@ const PlanCratePayload = payloadOf("planCrate", {
 /** Crates from their metadata alone, and dry runs of uploads. */
 @Resolver()
 export class CratePlanResolver {
-  /** @throws ServiceError as {@link planUpload} */
-  plan(
-    file: IncomingFile,
-    options: UploadOptions,
-    context: SignedIn,
-    signal: AbortSignal = UNTIL_DONE,
-  ): Promise<CratePlan> {
-    return planUpload(context.deps, context.caller, file, options, signal);
-  }
-
   @Mutation(() => PlanCratePayload, {
     description: "Does a dry run of an upload: nothing is stored.",
   })
@@ -667,9 +591,9 @@ export class CratePlanResolver {
     @Arg("input", () => PlanCrateInput) input: UploadInput,
     @Ctx() context: Context,
   ): Promise<object> {
-    const signed = signedIn(context);
+    const { deps, caller } = signedIn(context);
     const plan = await withSource(input.source, (file) =>
-      this.plan(file, uploadOptions(input), signed),
+      planUpload(deps, caller, file, uploadOptions(input), UNTIL_DONE),
     );
     return { plan: typedPlan(plan) };
   }

@@ -2,7 +2,6 @@ import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
 import type { FileUpload } from "graphql-upload/processRequest.mjs";
 import { Arg, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
-import type { JsonValue } from "../../model/field.js";
 import {
   type ContentState,
   isReadable,
@@ -83,24 +82,11 @@ const DeletePayload = recordPayload("deleteContent", NOUN, NODE_TYPES.datadownlo
 export class DownloadResolver {
   /**
    * Receives the bytes before the client has sent the metadata; pass the answer to
-   * {@link register}, or discard its object.
+   * `registerDownload`, or discard its object.
    */
   async stage(file: IncomingFile, context: SignedIn): Promise<StagedFile> {
     await countWrite(context);
     return stageFile(context.deps, file);
-  }
-  /**
-   * Consumes the staged file.
-   * @param at where the document is in the client's request;
-   * @throws as `registerDownload`
-   */
-  register(
-    document: JsonValue | undefined,
-    file: StagedFile,
-    context: SignedIn,
-    options: Parameters<typeof registerDownload>[4] = {},
-  ): Promise<RecordView> {
-    return registerDownload(context.deps, document, file, context.caller, options);
   }
   /** @throws as `uploadContent` */
   async upload(
@@ -143,7 +129,8 @@ export class DownloadResolver {
           );
           // Validated before the bytes are received.
           checked("datadownload", document);
-          return this.register(document, await this.stage(file, signed), signed, {
+          const staged = await this.stage(file, signed);
+          return registerDownload(signed.deps, document, staged, signed.caller, {
             visibility: input.visibility ?? undefined,
           });
         },

@@ -21,13 +21,7 @@ import { instantOf } from "../../model/dates.js";
 import type { KindName } from "../../model/kind.js";
 import type { AssertedBy } from "../../model/provenance.js";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
-import {
-  type Impact,
-  impactOf,
-  type PathEdge,
-  type SupportPath,
-  supportPath,
-} from "../../services/evidence/analysis.js";
+import { impactOf, type PathEdge, supportPath } from "../../services/evidence/analysis.js";
 import {
   evidenceGraph,
   fieldsStatedBy,
@@ -41,7 +35,7 @@ import {
 } from "../../services/evidence/formats.js";
 import { evidenceCard } from "../../services/evidence/picture/card.js";
 import { type DrawnEvidence, drawEvidence } from "../../services/evidence/picture/drawing.js";
-import { type Origin, originOf, sentenceOf } from "../../services/evidence/origin.js";
+import { originOf, sentenceOf } from "../../services/evidence/origin.js";
 import { requestBuild } from "../../services/evidence/stored/build.js";
 import {
   evidenceDeps,
@@ -479,27 +473,9 @@ export class EvidenceResolver {
   draw(request: Asked, { deps }: Context): Promise<DrawnEvidence> {
     return drawEvidence(deps, request, { form: "file", base: deps.baseUrl() });
   }
-  /** @throws ServiceError as {@link query} */
-  origin(ark: Ark, { deps }: Context): Promise<Origin> {
-    return originOf(ark, deps);
-  }
   /** The picture for links to the record, as PNG. */
   card(request: Asked, { deps, budget }: Context): Promise<Uint8Array> {
     return budget.queued(() => evidenceCard(deps, request));
-  }
-  async exported(graph: EvidenceGraph, format: EvidenceFormat): Promise<string> {
-    return EVIDENCE_FORMATS[format].write(graph);
-  }
-  impactOf(ark: Ark, { deps }: Context, assertedBy?: AssertedBy): Promise<Impact> {
-    return impactOf(ark, evidenceDeps(deps), assertedBy);
-  }
-  pathBetween(
-    from: Ark,
-    to: Ark,
-    { deps }: Context,
-    assertedBy?: AssertedBy,
-  ): Promise<SupportPath> {
-    return supportPath(from, to, evidenceDeps(deps), assertedBy);
   }
   /** @throws ServiceError as `requestBuild` */
   async build(
@@ -618,7 +594,7 @@ export class EvidenceResolver {
     const text =
       format === "svg"
         ? (await this.draw(asked, context)).drawn.svg
-        : await this.exported(graph, format);
+        : await EVIDENCE_FORMATS[format].write(graph);
     budget.weigh(text.length);
     return text;
   }
@@ -631,7 +607,7 @@ export class EvidenceResolver {
     @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
     @Ctx() context: Context,
   ): Promise<OriginType> {
-    const origin = await this.origin(askedArk(id), context);
+    const origin = await originOf(askedArk(id), context.deps);
     const { "@id": stored, phrases, ...facts } = origin;
     return {
       id: stored,
@@ -656,7 +632,7 @@ export class EvidenceResolver {
       hidden = {},
       byOwner,
       ...counts
-    } = await this.impactOf(askedArk(id), context, assertedBy);
+    } = await impactOf(askedArk(id), evidenceDeps(context.deps), assertedBy);
     return {
       id: stored,
       ...counts,
@@ -682,10 +658,10 @@ export class EvidenceResolver {
     })
     assertedBy: AssertedByEnum,
   ): Promise<SupportPathType | null> {
-    const { direction, length, nodes, edges, ...path } = await this.pathBetween(
+    const { direction, length, nodes, edges, ...path } = await supportPath(
       askedArk(from),
       askedArk(to),
-      context,
+      evidenceDeps(context.deps),
       assertedBy,
     );
     if (direction === null || length === null) return null;

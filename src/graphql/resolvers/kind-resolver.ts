@@ -17,7 +17,6 @@ import {
   Root,
   registerEnumType,
 } from "type-graphql";
-import type { Ark } from "../../identifiers/ark.js";
 import { CONNECTIONS, relationOf } from "../../model/connections.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
@@ -30,17 +29,10 @@ import { mayBePrivate, type Visibility } from "../../services/access/visibility.
 import { createRecord } from "../../services/records/write.js";
 import { askedArk, orNull } from "../../services/records/find.js";
 import { countAllLinks, linksFrom, linksTo } from "../../services/records/links.js";
-import {
-  type ListFilter,
-  landmarksOf,
-  listAll,
-  listRecords,
-  type RecordPage,
-} from "../../services/records/list.js";
+import { landmarksOf } from "../../services/records/list.js";
 import { isChangeable } from "../../services/records/read.js";
 import { replaceRecord } from "../../services/records/write.js";
 import type { RecordView } from "../../services/records/view.js";
-import type { StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn, attemptsFrom } from "./context.js";
 import { followLinks, RecordResolver } from "./record-resolver.js";
 import { selectedPage } from "./selection-resolver.js";
@@ -113,19 +105,6 @@ class KindResolver {
     const options = { expectedRevision, attempts: attemptsFrom(context) };
     return replaceRecord(context.deps, this.kind, document, context.caller, options);
   }
-  read(ark: Ark, { deps }: Context): Promise<StoredRecord> {
-    return readRecord(deps, ark, this.kind);
-  }
-  page(
-    filter: ListFilter,
-    page: { limit: number; after?: string; bytes?: number },
-    { deps, caller }: Context,
-  ): Promise<RecordPage> {
-    return listRecords(deps, this.kind, filter, page, caller);
-  }
-  all(filter: ListFilter, context: Context): AsyncGenerator<RecordView[]> {
-    return listAll(context.deps, this.kind, filter, context.caller);
-  }
 }
 
 /** One resolver per kind. */
@@ -154,7 +133,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
       @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
       @Ctx() context: Context,
     ): Promise<RecordNode | null> {
-      const found = await orNull(resolver.read(askedArk(id), context));
+      const found = await orNull(readRecord(context.deps, askedArk(id), kind));
       return found && nodeOf(found);
     }
 

@@ -22,7 +22,6 @@ import { checkOneOf, listOf, wholeNumber } from "../../services/query-parameters
 import { filterParameters, STATISTICS_KEYS } from "../../services/records/select.js";
 import {
   type FacetsRequest,
-  type Found,
   facetsOf,
   find,
   kindOf,
@@ -241,14 +240,9 @@ class SearchArgs {
   explain!: boolean;
 }
 
-/** Search in all records. REST calls {@link SearchResolver.search} as well. */
+/** Search in all records. */
 @Resolver(() => SearchConnectionType)
 export class SearchResolver {
-  /** @throws ValidationError; ServiceError `QUERY_TIMEOUT` */
-  search(request: SearchRequest, { deps }: Context): Promise<Found> {
-    return find(deps, request);
-  }
-
   @Query(() => SearchConnectionType, {
     name: "search",
     description:
@@ -269,7 +263,7 @@ export class SearchResolver {
       explain,
       filter: filter ?? null,
     };
-    const answer = await this.search(request, context);
+    const answer = await find(context.deps, request);
     const { total, exact, ranked, didYouMean, matchesAnyWord } = answer;
     const { found, hasNext, hasPrevious } = answer;
     const hits = found.map(({ ark, score, cursor, fragments, parts }): SearchEdge => ({

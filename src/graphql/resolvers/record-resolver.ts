@@ -25,21 +25,19 @@ import { formatAddress } from "../../services/formats/signposting.js";
 import { formatsOf } from "../../services/formats/table.js";
 import { listAccessTokens } from "../../services/accounts/credentials.js";
 import { readSubmission } from "../../services/crates/submissions.js";
-import { publishRecord, readPublication } from "../../services/publication/publish.js";
+import { publishRecord } from "../../services/publication/publish.js";
 import { kernelMetadata } from "../../services/formats/attribution.js";
 import { askedArk, orNull } from "../../services/records/find.js";
 import {
   type Difference,
   differencesBetween,
-  type History,
-  type HistoryPage,
   historyOf,
   readHistory,
   readRevision,
 } from "../../services/records/read.js";
 import { type RemoveOptions, removeRecord } from "../../services/records/remove.js";
 import { replaceRecordAt } from "../../services/records/write.js";
-import { type SelectedRecords, selectRecords, stateAfter } from "../../services/records/select.js";
+import { stateAfter } from "../../services/records/select.js";
 import type { RecordPatch } from "../../services/records/patch.js";
 import { updateRecord } from "../../services/records/write.js";
 import { parseDocument, type RecordView, viewOf } from "../../services/records/view.js";
@@ -395,16 +393,6 @@ const UpdateRecordPayload = statedPayload("updateRecord", "record", RecordNode);
  */
 @Resolver(() => RecordNode)
 export class RecordResolver {
-  /** @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
-  read(ark: Ark, { deps }: Context): Promise<StoredRecord> {
-    return readRecord(deps, ark);
-  }
-  readRevision(ark: Ark, revision: number, context: Context, kind?: KindName): Promise<RecordView> {
-    return readRevision(context.deps, ark, revision, context.caller, kind);
-  }
-  readHistory(ark: Ark, page: HistoryPage, context: Context, kind?: KindName): Promise<History> {
-    return readHistory(context.deps, ark, page, context.caller, kind);
-  }
   /**
    * Replaces the record that the path names, as its own kind or as the kind that the caller names.
    * @throws as `replaceRecordAt`
@@ -433,13 +421,6 @@ export class RecordResolver {
     const attempts = attemptsFrom(context);
     return updateRecord(context.deps, ark, patch, context.caller, { ...options, attempts });
   }
-  /** Records of all kinds by filter. @throws as `selectRecords` */
-  select(
-    request: Parameters<typeof selectRecords>[1],
-    { deps, caller }: Context,
-  ): Promise<SelectedRecords> {
-    return selectRecords(deps, request, caller);
-  }
   /** @throws ServiceError as {@link removeRecord} */
   async remove(ark: Ark, options: RemoveOptions, context: SignedIn): Promise<RecordView> {
     await countWrite(context);
@@ -454,7 +435,7 @@ export class RecordResolver {
     @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
     @Ctx() context: Context,
   ): Promise<RecordNode | null> {
-    const found = await orNull(this.read(askedArk(id), context));
+    const found = await orNull(readRecord(context.deps, askedArk(id)));
     return found && nodeOf(found);
   }
 
@@ -492,7 +473,7 @@ export class RecordResolver {
     @Ctx() context: Context,
   ): Promise<Revision> {
     const ark = askedArk(id);
-    const { record } = await this.readRevision(ark, number, context);
+    const { record } = await readRevision(context.deps, ark, number, context.caller);
     const [found] = await historyOf(
       context.deps,
       record,
@@ -511,7 +492,8 @@ export class RecordResolver {
     @Args(() => PageArguments) page: PageArguments,
     @Ctx() context: Context,
   ): Promise<RevisionConnection> {
-    const { record } = await this.readHistory(askedArk(id), { limit: 1 }, context);
+    const { deps, caller } = context;
+    const { record } = await readHistory(deps, askedArk(id), { limit: 1 }, caller);
     return revisionsOf(record, checkedPage(page), context);
   }
 
@@ -720,10 +702,6 @@ export class PublicationResolver {
   ): Promise<StoredRecord> {
     await countWrite(context);
     return publishRecord(context.deps, request, context.caller, expectedRevision);
-  }
-  /** @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
-  status(ark: Ark, context: Context): Promise<StoredRecord> {
-    return readPublication(context.deps, ark);
   }
 
   @Mutation(() => PublishRecordPayload, {

@@ -47,7 +47,7 @@ const RevokeReviewLinkPayload = payloadOf("revokeReviewLink", {
   reviewLink: required<ReviewLinkType>(ReviewLinkType, "The link that has ended."),
 });
 
-/** Reviewers' links. REST calls the methods that take an `Ark` as well. */
+/** Reviewers' links. REST calls {@link ReviewResolver.create} as well. */
 @Resolver()
 export class ReviewResolver {
   /** @throws as {@link createReviewLink} */
@@ -59,14 +59,6 @@ export class ReviewResolver {
     await countWrite(context);
     return createReviewLink(context.deps, ark, asked, context.caller);
   }
-  /** @throws as {@link listReviewLinks} */
-  list(ark: Ark, { deps, caller }: SignedIn): Promise<ShownReviewLink[]> {
-    return listReviewLinks(deps, ark, caller);
-  }
-  /** @throws as {@link revokeReviewLink} */
-  revoke(ark: Ark, link: string, { deps, caller }: SignedIn): Promise<ShownReviewLink> {
-    return revokeReviewLink(deps, ark, link, caller);
-  }
 
   @Query(() => [ReviewLinkType], {
     description: "Valid review links of a record that you may change.",
@@ -75,7 +67,9 @@ export class ReviewResolver {
     @Arg("id", () => ID, { description: "The record." }) id: string,
     @Ctx() context: Context,
   ): Promise<ReviewLinkType[]> {
-    return (await this.list(askedArk(id), signedIn(context))).map(typeOf);
+    const ark = askedArk(id);
+    const { deps, caller } = signedIn(context);
+    return (await listReviewLinks(deps, ark, caller)).map(typeOf);
   }
 
   @Mutation(() => CreateReviewLinkPayload, {
@@ -96,6 +90,8 @@ export class ReviewResolver {
     { id, link }: InstanceType<typeof RevokeReviewLinkInput>,
     @Ctx() context: Context,
   ): Promise<object> {
-    return { reviewLink: typeOf(await this.revoke(askedArk(id), link, signedIn(context))) };
+    const ark = askedArk(id);
+    const { deps, caller } = signedIn(context);
+    return { reviewLink: typeOf(await revokeReviewLink(deps, ark, link, caller)) };
   }
 }

@@ -127,13 +127,9 @@ export function typedScore(score: AiReadyScore): AiReadyScoreType {
 const RescoreInput = inputOf("rescoreCrate", { id: idOf("The crate.") });
 const RescorePayload = submissionPayload("rescoreCrate");
 
-/** AI-readiness of crates. REST calls the methods without decorators as well. */
+/** AI-readiness of crates. REST calls {@link ScoreResolver.rescore} as well. */
 @Resolver(() => AiReadyScoreType)
 export class ScoreResolver {
-  /** @throws as {@link readScore} */
-  score(ark: Ark, { deps }: Context): Promise<AiReadyScore> {
-    return readScore(deps, ark);
-  }
   /** @throws as {@link requestScore} */
   async rescore(ark: Ark, context: SignedIn): Promise<SubmissionView> {
     await countWrite(context);
@@ -162,7 +158,7 @@ export class ScoreResolver {
     @Arg("id", () => ID, { description: "The crate." }) id: string,
     @Ctx() context: Context,
   ): Promise<AiReadyScoreType> {
-    return typedScore(await this.score(askedArk(id), context));
+    return typedScore(await readScore(context.deps, askedArk(id)));
   }
 
   @Mutation(() => RescorePayload, {

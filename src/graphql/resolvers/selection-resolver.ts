@@ -185,14 +185,6 @@ class RecordStatistics {
 /** Counts of records by filter. */
 @Resolver()
 export class StatisticsResolver {
-  /** @throws as `recordStatistics` */
-  count(
-    request: Parameters<typeof recordStatistics>[1],
-    { deps, caller }: Context,
-  ): ReturnType<typeof recordStatistics> {
-    return recordStatistics(deps, request, caller);
-  }
-
   @Query(() => RecordStatistics, {
     description:
       "Counts the records that a filter selects, by up to three keys together. Users are counted " +
@@ -207,9 +199,9 @@ export class StatisticsResolver {
     @Arg("first", () => Int, { defaultValue: 100, description: "Groups; at most 1000." })
     first = 100,
   ): Promise<RecordStatistics> {
-    const { budget, loaders } = context;
+    const { deps, caller, budget, loaders } = context;
     const found = await budget.queued(() =>
-      this.count({ filter: filter ?? null, by, limit: first }, context),
+      recordStatistics(deps, { filter: filter ?? null, by, limit: first }, caller),
     );
     const keyOf = (values: readonly (string | null)[]): string => JSON.stringify(values);
     let sums: Promise<Map<string, StatisticsGroup>> | undefined;

@@ -72,16 +72,6 @@ class ShapeReportType implements ShapeReport {
 /** Checks by the shapes of `ontology/shapes.ttl`. */
 @Resolver()
 export class ValidationResolver {
-  /** @throws as {@link validateShapes} */
-  validate(
-    document: Uint8Array | undefined,
-    kind: string | undefined,
-    { deps }: Context,
-    signal = new AbortController().signal,
-  ): Promise<ShapeReport> {
-    return validateShapes(deps, document, kind, signal);
-  }
-
   @Query(() => ShapeReportType, {
     name: "validate",
     description:
@@ -98,7 +88,12 @@ export class ValidationResolver {
     })
     kind?: KindName | null,
   ): Promise<ShapeReport> {
-    return this.validate(documentBytes(document as JsonObject), kind ?? undefined, context);
+    return validateShapes(
+      context.deps,
+      documentBytes(document as JsonObject),
+      kind ?? undefined,
+      new AbortController().signal,
+    );
   }
 }
 
