@@ -574,7 +574,7 @@ class Search {
       ranked,
       ...(await this.#facets(
         (sql) => `SELECT r.id FROM (${this.#statesSql(sought.query, sql)}) AS u (state)
-          JOIN record AS r ON r.state = u.state`,
+          JOIN record AS r ON r.state = u.state AND r.private = 0`,
         total,
       )),
       hits: found.map(([ark, score, , , , state]) => ({
@@ -763,6 +763,8 @@ class Search {
           AS f (id) ORDER BY f.id DESC LIMIT ${sql.add(FACETED)}`,
     );
     const ids = rows.map(([id]) => id);
+    // Without this the planner joins private records of others too, though none was found.
+    const onlyOpen = this.#beside.length === 0 ? " AND r.private = 0" : "";
     const facets: SearchFacet[] = [];
     for (const key of by) {
       // One more for the records without a value.
@@ -774,7 +776,7 @@ class Search {
           yearOf,
           isNamed: true,
           from: (_conditions, _keys, main) => ({
-            from: `unnest(${main.add(ids)}::bigint[]) AS f (id) JOIN record AS r ON r.id = f.id${
+            from: `unnest(${main.add(ids)}::bigint[]) AS f (id) JOIN record AS r ON r.id = f.id${onlyOpen}${
               key === "keyword" ? " JOIN keyword AS g ON g.record = r.id" : ""
             }`,
             extra: [],
