@@ -271,25 +271,20 @@ export async function openData(path: string): Promise<DataSource> {
   return { name: path, size: about.isFile() ? about.size : undefined, bytes: fileParts(path) };
 }
 
-/**
- * The chunks of a file. The next chunk is read while one is processed; two buffers are used
- * alternately.
- */
+/** The chunks of a file. The next chunk is read while one is processed. */
 async function* fileParts(path: string): AsyncGenerator<Uint8Array> {
   const file = await open(path);
+  const read = () => file.read(Buffer.allocUnsafeSlow(PART), 0, PART, null);
   try {
-    let [buffer, other] = [Buffer.allocUnsafeSlow(PART), Buffer.allocUnsafeSlow(PART)];
-    let next = file.read(buffer, 0, PART, null);
+    let next = read();
     for (;;) {
-      const { bytesRead } = await next;
+      const { bytesRead, buffer } = await next;
       if (bytesRead === 0) return;
-      const part = buffer.subarray(0, bytesRead);
-      [buffer, other] = [other, buffer];
-      next = file.read(buffer, 0, PART, null);
+      next = read();
       // A failure is reported when the read is awaited; if the reader stops early, the read is
       // never awaited.
       next.catch(() => undefined);
-      yield part;
+      yield buffer.subarray(0, bytesRead);
     }
   } finally {
     await file.close();

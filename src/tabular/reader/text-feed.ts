@@ -278,7 +278,7 @@ export function textFeed(
       buffer.copyWithin(0, from, used);
       used -= from;
     };
-    for await (const chunk of source) {
+    const take = (chunk: Uint8Array): void => {
       for (let offset = 0; offset < chunk.length; offset += BLOCK) {
         const part = chunk.subarray(offset, offset + BLOCK);
         if (part.indexOf(0) >= 0)
@@ -289,10 +289,13 @@ export function textFeed(
         if (used + part.length > buffer.length) buffer = larger(buffer, used, used + part.length);
         buffer.set(part, used);
         used += part.length;
-        if (used < Math.min(enough, limits.maxRow + 1)) continue;
-        guard(() => step(false));
-        yield;
+        if (used >= Math.min(enough, limits.maxRow + 1)) step(false);
       }
+    };
+    for await (const chunk of source) {
+      // Not block by block: a guard costs as much as checking fifty rows.
+      guard(() => take(chunk));
+      yield;
     }
     guard(() => step(true));
     yield;

@@ -43,8 +43,7 @@ export async function peek(
 
 async function* chained(head: Uint8Array, rest: Bytes): AsyncGenerator<Uint8Array> {
   yield head;
-  // Copies, because streams read ahead and a source may use its buffer again.
-  for await (const part of rest) yield Buffer.from(part);
+  yield* rest;
 }
 
 /**
@@ -62,7 +61,8 @@ export async function* unpack(packing: Packing, bytes: Bytes): AsyncGenerator<Ui
   let systemError: unknown;
   const read = async function* (): AsyncGenerator<Uint8Array> {
     try {
-      yield* bytes;
+      // Copies, because streams read ahead and a source may use its buffer again.
+      for await (const part of bytes) yield Buffer.from(part);
     } catch (error) {
       systemError = error;
       throw error;
