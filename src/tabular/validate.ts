@@ -221,12 +221,14 @@ function runCheck(
       limits,
     });
     const row = new Row();
+    let needsHeader = schema.header;
     const gate: RowGate = new RowGate(schema.header, row, {
       onRow: () => {
         const conforms = checker.check(row, gate.firstCount);
         options.rows?.row(row.raw, conforms);
       },
       onHeader: (names) => {
+        needsHeader = false;
         options.rows?.head(row.raw);
         const finding = headerFinding(schema, names);
         if (finding) options.onFinding?.(finding);
@@ -247,6 +249,12 @@ function runCheck(
       if (found.length > 0) yield found;
       if (checker.full) break;
     }
+    if (needsHeader)
+      options.onFinding?.({
+        code: "HEADER_MISSING",
+        message: "it is empty: the header that the schema states is missing",
+        line: 1,
+      });
     result = checker.summary(Math.max(0, gate.firstCount));
   };
   const run = batches();

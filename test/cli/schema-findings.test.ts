@@ -24,6 +24,7 @@ const validate = async (table: string, schema: object | string, options = "") =>
 describe("schema validate reports what is no error of a row", () => {
   it.each([
     ["HEADER_DIFFERS", "b,a\n1,2\n", HEADER, 1],
+    ["HEADER_MISSING", "", "it is empty: the header that the schema states is missing", 1],
     ["STRAY_QUOTE", STRAY, QUOTE, 3],
   ])("%s with its code in every form", async (code, table, message, line) => {
     expect(await validate(table, AB)).toEqual({
@@ -51,6 +52,7 @@ describe("schema validate reports what is no error of a row", () => {
   it("and with --strict a finding decides the status", async () => {
     for (const [table, code] of [
       ["b,a\n1,2\n", "HEADER_DIFFERS"],
+      ["", "HEADER_MISSING"],
       [STRAY, "STRAY_QUOTE"],
     ] as const) {
       const plain = await validate(table, AB, "--strict");

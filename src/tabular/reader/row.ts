@@ -216,7 +216,7 @@ export const unguarded: Guard = (work) => work();
 /** Something about a table that is no error of a row, and that its author did not intend. */
 export interface TableFinding {
   /** Stable, for programs. */
-  code: "HEADER_DIFFERS" | "STRAY_QUOTE";
+  code: "HEADER_DIFFERS" | "HEADER_MISSING" | "STRAY_QUOTE";
   message: string;
   /** Line of the file, from 1, where there is one. */
   line?: number;
