@@ -54,6 +54,32 @@ describe("a Data Package as the schema", () => {
     });
   });
 
+  it("is a Data Resource alone, too, as frictionless describes a file", async () => {
+    await write("semi.resource.json", {
+      name: "semi",
+      path: "semi.csv",
+      dialect: { csv: { delimiter: ";" } },
+      schema: { fields: [{ name: "id", type: "integer" }] },
+    });
+    await write("semi.csv", "id;x\n1;a\nb;c\n");
+    const { status, stdout } = await validate("semi.resource.json", "--format", "json");
+    expect([status, JSON.parse(stdout)]).toMatchObject([
+      1,
+      { files: [{ file: "semi.csv", errors: [{ row: 1, property: "id" }] }] },
+    ]);
+  });
+
+  it("is not a Table Schema alone: the message names the command that converts it", async () => {
+    await write("fields.json", { fields: [{ name: "id", type: "integer" }] });
+    expect(await validate("fields.json", "--data", "genes.csv")).toEqual({
+      status: 1,
+      stdout: "",
+      stderr:
+        "arkgraph: fields.json: it is a Table Schema: convert it with arkgraph schema import " +
+        "--from frictionless\n",
+    });
+  });
+
   it("checks the data that are given, found by their name", async () => {
     await write("other/kinds.csv", "name;x\n");
     expect((await validate("p.json", "--data", "other/kinds.csv")).stdout).toBe(

@@ -55,7 +55,15 @@ export async function loadSchema(given: string): Promise<TableSchema> {
 
 /** Reads a schema file. @throws Failure that names the file and the place in it */
 export async function readSchemaFile(path: string): Promise<TableSchema> {
-  return inFile(path, async () => parseSchemaText((await readDocumentFile(path)).toString()));
+  return inFile(path, async () => {
+    const schema = parseSchemaText((await readDocumentFile(path)).toString());
+    const { properties, fields } = schema.document;
+    if (properties === undefined && Array.isArray(fields))
+      throw new Failure(
+        `${path}: it is a Table Schema: convert it with arkgraph schema import --from frictionless`,
+      );
+    return schema;
+  });
 }
 
 /**

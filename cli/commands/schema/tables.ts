@@ -107,6 +107,7 @@ async function packageDocument(path: string): Promise<Json | undefined> {
   try {
     const text = (await readDocumentFile(path)).toString().replace(/^\uFEFF/, "");
     const document = /^kind\s*:/m.test(text) ? parseOdcs(text) : parseExactJson(text);
+    if (isJsonObject(document) && isDataResource(document)) return { resources: [document] };
     return isJsonObject(document) &&
       (isDataPackage(document) || isCsvw(document) || isOdcs(document))
       ? document
@@ -117,6 +118,8 @@ async function packageDocument(path: string): Promise<Json | undefined> {
   }
 }
 
+const isDataResource = ({ path, schema }: Json): boolean =>
+  typeof path === "string" && isJsonObject(schema) && Array.isArray(schema["fields"]);
 const isDataPackage = (document: Json): boolean => Array.isArray(document["resources"]);
 const isCsvw = (document: Json): boolean =>
   Array.isArray(document["tables"]) || isJsonObject(document["tableSchema"]);
