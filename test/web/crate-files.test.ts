@@ -213,6 +213,11 @@ describe("the page of a crate", () => {
     };
     await walk(`/files/${ROOT}`);
     expect(seen).toHaveLength(10);
+    const thumbnail = `<img class="thumbnail" src="/view/${ROOT}/data/well.png"`;
+    expect(await page(`/files/${ROOT}?path=data`)).toContain(thumbnail);
+    // A draft: others may not read its files.
+    const carol = await registry.user("Carol");
+    expect(await page(`/files/${ROOT}?path=data`, carol)).not.toContain('class="thumbnail"');
     const missing = await fetch(`${registry.url}/files/${ROOT}?path=nowhere`, {
       headers: { Accept: "text/html" },
     });

@@ -102,6 +102,10 @@ export function FolderTable({ crate, folder }: { crate: string; folder: FolderFr
   );
 }
 
+const PICTURE = /^image\/(?:png|jpeg|gif|webp)$/;
+/** Larger pictures are not fetched to be shown small. */
+const MAX_THUMBNAIL_BYTES = 1_000_000;
+
 function EntryRow({ crate, entry }: { crate: string; entry: Entry }) {
   const { name, path, file, fileCount, size } = entry;
   const shown = <bdi>{shortened(name, 160)}</bdi>;
@@ -122,9 +126,15 @@ function EntryRow({ crate, entry }: { crate: string; entry: Entry }) {
   const preview = record
     ? recordPath(record.id, "preview")
     : withQuery(recordPath(id, "preview"), { crate });
+  const isPicture =
+    readable && PICTURE.test(mediaType ?? "") && (size ?? Infinity) <= MAX_THUMBNAIL_BYTES;
   const link = (
     <a href={record ? recordPath(record.id) : preview}>
-      <KindGlyph kind={record?.kind ?? "DATA_DOWNLOAD"} />
+      {record && isPicture ? (
+        <img class="thumbnail" src={recordPath(record.id, "view")} alt="" loading="lazy" />
+      ) : (
+        <KindGlyph kind={record?.kind ?? "DATA_DOWNLOAD"} />
+      )}
       {shown}
     </a>
   );
