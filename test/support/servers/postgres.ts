@@ -126,8 +126,23 @@ export class PostgresServer {
     return `postgres://arkgraph@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** Starts the server on its existing data. */
+  /**
+   * Starts the server on its existing data. A session that began while the last server was killed
+   * holds its shared memory until it has noticed.
+   */
   async up(): Promise<void> {
+    const until = Date.now() + 30_000;
+    for (;;) {
+      const fault = await this.#launch();
+      if (fault === undefined) return;
+      if (!fault.includes("is still in use") || Date.now() > until)
+        throw new Error(`PostgreSQL did not start: ${fault}`);
+      await pause(200);
+    }
+  }
+
+  /** @returns what the server stated if it did not start */
+  async #launch(): Promise<string | undefined> {
     // Shared memory as files of its data: segments of the system would outlive a server that is
     // killed.
     const all = [
@@ -150,10 +165,10 @@ export class PostgresServer {
     this.#process = child;
     const until = Date.now() + 30_000;
     while (Date.now() < until && child.exitCode === null) {
-      if (await this.isUp()) return;
+      if (await this.isUp()) return undefined;
       await pause(50);
     }
-    throw new Error(`PostgreSQL did not start: ${stated}`);
+    return stated;
   }
 
   /**
