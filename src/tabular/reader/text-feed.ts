@@ -227,6 +227,11 @@ export function nextLine(bytes: Buffer, from: number, end: number, final: boolea
 
 /** Bytes read in one step. */
 const BLOCK = 64 << 10;
+/**
+ * Bytes checked under one guard, between which errors are handed on and others may run. A guard
+ * costs as much as checking fifty rows.
+ */
+const GUARDED = 256 << 10;
 
 /**
  * Rows of separated text.
@@ -292,11 +297,11 @@ export function textFeed(
         if (used >= Math.min(enough, limits.maxRow + 1)) step(false);
       }
     };
-    for await (const chunk of source) {
-      // Not block by block: a guard costs as much as checking fifty rows.
-      guard(() => take(chunk));
-      yield;
-    }
+    for await (const chunk of source)
+      for (let offset = 0; offset < chunk.length; offset += GUARDED) {
+        guard(() => take(chunk.subarray(offset, offset + GUARDED)));
+        yield;
+      }
     guard(() => step(true));
     yield;
   };

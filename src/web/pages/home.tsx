@@ -1,12 +1,11 @@
 import { Empty, Section } from "../components.js";
 import type { ComponentChildren } from "preact";
 import { RecordCard, RecordLink } from "../record-components.js";
-import { HomeDocument, type HomeQuery, OriginDocument } from "../documents.js";
-import { feedLink, recordPath } from "../paths.js";
+import { HomeDocument, type HomeQuery } from "../documents.js";
+import { feedLink } from "../paths.js";
 import type { Page, PageRequest, Route } from "../page.js";
-import { askedArk } from "../../services/records/find.js";
 import { assetUrl } from "../assets.js";
-import { OriginSentence } from "./record/origin.js";
+import { OriginSentence, readOrigin } from "./record/origin.js";
 import { Picture } from "./record/provenance.js";
 import { KindNumbers, withoutDrafts } from "./search.js";
 
@@ -95,15 +94,11 @@ export async function home(request: PageRequest): Promise<Page> {
 
 /** How a crate came about, in a sentence and a picture; null where nothing is stated of it. */
 async function exampleOf(
-  { ask, drawNearby }: PageRequest,
+  request: PageRequest,
   crate: HomeQuery["roCrates"]["nodes"][number],
 ): Promise<ComponentChildren> {
-  const { id } = crate;
-  const [{ origin }, { drawn }] = await Promise.all([
-    ask(OriginDocument, { id }),
-    drawNearby(askedArk(id), `${recordPath(id, "evidence")}?expand=`),
-  ]);
-  if (drawn.edges.length === 0) return null;
+  const origin = await readOrigin(request, crate.id);
+  if (!origin || origin.picture.edges.length === 0) return null;
   return (
     <Section title="For example, from inputs to results">
       <p>
@@ -111,8 +106,8 @@ async function exampleOf(
           <RecordLink record={crate} glyph />
         </strong>
       </p>
-      {origin && <OriginSentence origin={origin} />}
-      <Picture picture={drawn} />
+      {origin.facts && <OriginSentence origin={origin.facts} />}
+      <Picture picture={origin.picture} />
     </Section>
   );
 }

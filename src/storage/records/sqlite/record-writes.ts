@@ -76,8 +76,9 @@ export class RecordWrites {
     this.#replace =
       connection.prepare(`UPDATE record SET kind = ?2, name = ?3, folded = ?4, owner = ?5, owner_key = ?6,
           modified_at = ?7, revision = ?8, state = ?9, crate = coalesce(?10, crate), licence = ?11,
-          stated_at = ?12, deleted_at = NULL, deleted_by = NULL, delete_reason = iif(deleted_at IS NULL, delete_reason, NULL), successor =
-          iif(deleted_at IS NULL, successor, NULL) WHERE id = ?1`);
+          stated_at = ?12, deleted_at = NULL, deleted_by = NULL,
+          delete_reason = iif(deleted_at IS NULL, delete_reason, NULL),
+          successor = iif(deleted_at IS NULL, successor, NULL) WHERE id = ?1`);
     this.#delete = connection.prepare(
       `UPDATE record SET modified_at = ?2, deleted_at = ?2, revision = ?3, deleted_by = ?4,
         delete_reason = ?5, successor = ?6, licence = NULL, stated_at = NULL WHERE id = ?1`,

@@ -1,11 +1,38 @@
 /** Where a record came from, in one sentence, and what one can rely on: each fact leads to its proof. */
 import type { ComponentChildren } from "preact";
-import type { OriginFactsFragment } from "../../documents.js";
+import { ServiceError } from "../../../errors.js";
+import type { DrawnPicture } from "../../../services/evidence/picture/svg.js";
+import { askedArk } from "../../../services/records/find.js";
+import { OriginDocument, type OriginFactsFragment } from "../../documents.js";
+import type { PageRequest } from "../../page.js";
 import { recordPath } from "../../paths.js";
 import { counted, countText, shortened } from "../../words.js";
 
 /** Characters of a name within a sentence. */
 const MAX_NAME = 80;
+
+/** What the graph says of the origin of a record. */
+export interface Origin {
+  facts: OriginFactsFragment | null;
+  picture: DrawnPicture;
+}
+
+/** Null while the graph cannot be asked, for example while it is loaded: pages do without it. */
+export async function readOrigin(
+  { ask, drawNearby }: Pick<PageRequest, "ask" | "drawNearby">,
+  id: string,
+): Promise<Origin | null> {
+  try {
+    const [{ origin }, { drawn }] = await Promise.all([
+      ask(OriginDocument, { id }),
+      drawNearby(askedArk(id), `${recordPath(id, "evidence")}?expand=`),
+    ]);
+    return { facts: origin, picture: drawn };
+  } catch (error) {
+    if (error instanceof ServiceError && error.status === 503) return null;
+    throw error;
+  }
+}
 
 /** Nothing where nothing is stated about the origin. */
 export function OriginSentence({ origin }: { origin: OriginFactsFragment }) {

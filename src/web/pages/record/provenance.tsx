@@ -106,6 +106,7 @@ export type PageRecord = NonNullable<RecordPageQuery["record"]>;
 
 interface ProvenanceProps {
   record: PageRecord;
+  /** Absent where it is not known. */
   picture: DrawnPicture | undefined;
   /** In words, above the picture. */
   children?: ComponentChildren;
@@ -142,7 +143,7 @@ export function Provenance({ record, picture, children }: ProvenanceProps) {
           </Step>
           <Step title={activity ? "Generated" : "Used for"}>{after}</Step>
         </div>
-      ) : drawn ? null : (
+      ) : drawn || picture === undefined ? null : (
         <p class="quiet">
           The record does not state what it was made from, and nothing stored here was made with it.
         </p>

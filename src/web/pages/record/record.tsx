@@ -1,7 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { DrawnPicture } from "../../../services/evidence/picture/svg.js";
 import { getOrInsert } from "../../../get-or-insert.js";
-import { askedArk } from "../../../services/records/find.js";
 import { CONNECTIONS } from "../../../model/connections.js";
 import { type JsonObject, referencesIn } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
@@ -57,7 +55,7 @@ import type { Page, PageRequest } from "../../page.js";
 import { feedLink, linkPicture, personPath, recordPath, withQuery } from "../../paths.js";
 import { DoneNotice, OwnerActions, PublishButton } from "./owner.js";
 import { orcidOf } from "../person.js";
-import { OriginLine, OriginSentence } from "./origin.js";
+import { type Origin, OriginLine, OriginSentence, readOrigin } from "./origin.js";
 import { AccessNotice, ownAccess } from "./ask.js";
 import { Access, People, type Stored, WhoReads } from "./access.js";
 import { Contents, Datasheet, hasDatasheet, OwnPage, Subcrates } from "./crate.js";
@@ -102,14 +100,11 @@ export async function recordPage(
     indexed: INDEXED.includes(kind) && view.record.publicationStatus === "PUBLISHED",
     file: KINDS[kind].hasContent === true && kind !== "rocrate",
   });
-  const nearby = agent
-    ? undefined
-    : request.drawNearby(askedArk(id), `${recordPath(id, "evidence")}?expand=`);
   // Who may change the record has no request for it.
   const isOpen = agent || view.record.publicationStatus === "PUBLISHED";
-  const [answer, drawing, access] = await Promise.all([
+  const [answer, origin, access] = await Promise.all([
     asking,
-    nearby,
+    agent ? null : readOrigin(request, id),
     isOpen ? null : ownAccess(request, id),
   ]);
   const crate = crateOf(answer.record!);
@@ -141,9 +136,8 @@ export async function recordPage(
         subcrates={answer.subcrates}
         entities={answer.entities}
         pictures={answer.pictures}
-        origin={answer.origin}
+        origin={origin}
         access={access}
-        picture={drawing?.drawn}
         readme={readme}
         profiled={profiled}
         past={pastOf(request, answer.record!)}
@@ -194,10 +188,10 @@ interface BodyProps {
   subcrates: RecordPageQuery["subcrates"];
   entities: RecordPageQuery["entities"];
   pictures: RecordPageQuery["pictures"];
-  origin: RecordPageQuery["origin"];
+  /** Of a thing or an activity; null while the graph cannot be asked. */
+  origin: Origin | null;
   /** The reader's own request for the content. */
   access: AccessDecisionFragment | null;
-  picture: DrawnPicture | undefined;
   readme: ReadmeFile | null;
   profiled: Profiled | null;
   landmarks: Landmarks;
@@ -243,7 +237,7 @@ function Body(props: BodyProps) {
         </Notice>
       )}
       {crate && <CrateParts record={record} crate={crate} profiled={profiled} />}
-      <Origin {...props} />
+      <OriginPart {...props} />
       <div class="columns record">
         <div>
           {profiled && <ProfileSections profiled={profiled} />}
@@ -289,19 +283,25 @@ function Body(props: BodyProps) {
 }
 
 /** Where the record came from: in a sentence, in facts and as a picture. */
-function Origin({ record, kind, origin, picture }: BodyProps) {
+function OriginPart({ record, kind, origin }: BodyProps) {
   // Of a licence or an organization its other names stand beside it, without an arrow.
-  const drawn = (picture?.edges.length ?? 0) > 0;
-  if (!hasProvenance(record) && !drawn && !STATES_ORIGIN.has(kind)) return null;
+  const drawn = (origin?.picture.edges.length ?? 0) > 0;
+  const isUnknown = origin === null && !AGENTS.has(kind);
+  if (!hasProvenance(record) && !drawn && !isUnknown && !STATES_ORIGIN.has(kind)) return null;
   const score = crateOf(record)?.score;
   return (
-    <Provenance record={record} picture={picture}>
-      {origin && (
+    <Provenance record={record} picture={origin?.picture}>
+      {isUnknown && (
+        <p class="quiet">
+          The graph is not available now: its picture comes when you reload later.
+        </p>
+      )}
+      {origin?.facts && (
         <>
-          <OriginSentence origin={origin} />
+          <OriginSentence origin={origin.facts} />
           <OriginLine
             id={record.id}
-            origin={origin}
+            origin={origin.facts}
             licence={licenceOf(record)}
             score={score ? scoreText(score) : null}
           />
