@@ -29,3 +29,18 @@ it.each([
   expect(text).not.toContain('class="ev"');
   if (path() !== "/") expect(text).toContain("The graph is not available now");
 });
+
+it("so are the pages that say nothing of the graph", async () => {
+  const paths = [
+    ...["history", "files", "references", "score", "share"].map((page) => `/${page}/${ark}`),
+    ...["/browse", "/browse/rocrate", "/search?q=workflow", "/help", "/status", "/signin"],
+    "/person/0000-0002-1825-0097",
+  ];
+  const statuses = await Promise.all(
+    paths.map(async (path) => {
+      const { status } = await registry.ask(path, { headers: { Accept: "text/html" } });
+      return [path, status];
+    }),
+  );
+  expect(statuses).toEqual(paths.map((path) => [path, 200]));
+});
