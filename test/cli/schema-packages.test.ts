@@ -54,10 +54,10 @@ describe("a Data Package as the schema", () => {
     });
   });
 
-  it("is a Data Resource alone, too, as frictionless describes a file", async () => {
+  it.each([["semi.csv"], [["semi.csv"]]])("is a Data Resource alone, too: %j", async (path) => {
     await write("semi.resource.json", {
       name: "semi",
-      path: "semi.csv",
+      path,
       dialect: { csv: { delimiter: ";" } },
       schema: { fields: [{ name: "id", type: "integer" }] },
     });

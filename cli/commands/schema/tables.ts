@@ -118,8 +118,8 @@ async function packageDocument(path: string): Promise<Json | undefined> {
   }
 }
 
-const isDataResource = ({ path, schema }: Json): boolean =>
-  typeof path === "string" && isJsonObject(schema) && Array.isArray(schema["fields"]);
+const isDataResource = ({ path, data, schema }: Json): boolean =>
+  (path ?? data) !== undefined && isJsonObject(schema) && Array.isArray(schema["fields"]);
 const isDataPackage = (document: Json): boolean => Array.isArray(document["resources"]);
 const isCsvw = (document: Json): boolean =>
   Array.isArray(document["tables"]) || isJsonObject(document["tableSchema"]);
