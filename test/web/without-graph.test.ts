@@ -33,7 +33,12 @@ it.each([
 it("so are the pages that say nothing of the graph", async () => {
   const paths = [
     ...["history", "files", "references", "score", "share"].map((page) => `/${page}/${ark}`),
-    ...["/browse", "/browse/rocrate", "/search?q=workflow", "/help", "/status", "/signin"],
+    "/browse",
+    "/browse/rocrate",
+    "/search?q=workflow",
+    "/help",
+    "/status",
+    "/signin",
     "/person/0000-0002-1825-0097",
   ];
   const statuses = await Promise.all(
