@@ -104,6 +104,34 @@ describe("the files of a crate", () => {
     expect((user + system) / 1000).toBeLessThan(1_000);
   });
 
+  it("are found by a part of their path, in a folder and below it", async () => {
+    const found = await folder(`find: "NOTES"`, ada);
+    expect(found).toMatchObject({ totalCount: 1, fileCount: 1, size: 8 });
+    expect(found["nodes"]).toMatchObject([
+      { name: "data/deep/er/notes.md", path: "data/deep/er/notes.md", isFolder: false },
+    ]);
+    const below = await folder(`path: "data", find: "er/n"`, ada);
+    expect(below["nodes"]).toMatchObject([
+      { name: "deep/er/notes.md", path: "data/deep/er/notes.md" },
+    ]);
+    expect(await folder(`path: "data", find: "1.txt"`)).toMatchObject({ totalCount: 0, nodes: [] });
+    // A text of spaces looks for nothing.
+    expect(await folder(`find: " "`)).toMatchObject({ totalCount: 3 });
+    const many = new Set<string>();
+    let after = "";
+    for (;;) {
+      const { nodes, pageInfo } = await names(`find: "99", first: 20${after}`);
+      for (const { name } of nodes as Json[]) many.add(name as string);
+      if (!pageInfo.hasNextPage) break;
+      after = `, after: "${pageInfo.endCursor}"`;
+    }
+    expect(many).toEqual(
+      new Set(
+        Array.from({ length: MANY }, (_, i) => `${i}.txt`).filter((name) => name.includes("99")),
+      ),
+    );
+  });
+
   it("have previews, with the errors of the schema that their record names", async () => {
     const { nodes } = await folder(`path: "data"`, ada);
     const previews = (nodes as Json[]).map(({ name, file }) => [name, file?.preview]);

@@ -218,10 +218,27 @@ describe("the page of a crate", () => {
     // A draft: others may not read its files.
     const carol = await registry.user("Carol");
     expect(await page(`/files/${ROOT}?path=data`, carol)).not.toContain('class="thumbnail"');
-    const missing = await fetch(`${registry.url}/files/${ROOT}?path=nowhere`, {
-      headers: { Accept: "text/html" },
-    });
-    expect(missing.status).toBe(404);
+    for (const query of ["path=nowhere", "path=nowhere&find=cells"]) {
+      const missing = await fetch(`${registry.url}/files/${ROOT}?${query}`, {
+        headers: { Accept: "text/html" },
+      });
+      expect([query, missing.status]).toEqual([query, 404]);
+    }
+  });
+
+  test("finds files by a part of their path, in a folder and below it", async () => {
+    const found = async (query: string): Promise<string[]> =>
+      [
+        ...(await page(`/files/${ROOT}?${query}`)).matchAll(
+          /<th scope="row">.*?<bdi>(.*?)<\/bdi>/g,
+        ),
+      ].map(([, name]) => name!);
+    expect(await found("find=NOTES")).toEqual(["data/deep/er/notes.md"]);
+    expect(await found("path=data&find=deep/er")).toEqual(["deep/er/notes.md"]);
+    expect(await found("path=data/deep&find=cells")).toEqual([]);
+    expect(await page(`/files/${ROOT}?find=%3Cb%3E`)).toContain("contains “&lt;b>”");
+    // Spaces alone look for nothing.
+    expect(await found("find=+")).toEqual(await found(""));
   });
 
   test("shows its datasheet, its validation and its downloads with sizes", async () => {

@@ -128,7 +128,8 @@ class CrateAddresses {
 
 @ObjectType("FolderEntry", { description: "A file or a folder.", simpleResolvers: true })
 class FolderEntryType {
-  @Field({ description: "Name in its folder." }) name!: string;
+  @Field({ description: "Name in its folder; of a file that was found, its path from there." })
+  name!: string;
   @Field({ description: "Path in the crate." }) path!: string;
   @Field({ description: "Whether it is a folder." }) isFolder!: boolean;
   @Field(() => Int, { description: "Files in it and below it; 1 for a file." }) fileCount!: number;
@@ -149,6 +150,11 @@ class FolderEntryConnection extends connectionTo("FolderEntry", FolderEntryType)
 class FolderArguments extends PageArguments {
   @Field({ defaultValue: "", description: "Folder of the crate; the root when absent." })
   path!: string;
+  @Field(() => String, {
+    nullable: true,
+    description: "Only files below it whose path contains this.",
+  })
+  find?: string | null;
 }
 
 @ObjectType({
@@ -266,7 +272,7 @@ export class CrateContentsResolver {
   })
   folder(
     @Root() node: RecordNode,
-    @Args(() => FolderArguments) { path, ...page }: FolderArguments,
+    @Args(() => FolderArguments) { path, find, ...page }: FolderArguments,
     @Ctx() context: Context,
   ): Promise<FolderEntryConnection> {
     const checked = checkedPage(page);
@@ -276,7 +282,7 @@ export class CrateContentsResolver {
         deps,
         askedArk(node.ark),
         path,
-        checked,
+        { ...checked, ...(find == null ? {} : { find }) },
         caller,
       );
       const entries = items.map(({ file, position: _position, ...entry }): FolderEntryType => ({

@@ -160,6 +160,7 @@ export const pathInUrl = (path: string): string =>
 
 /** A file, or a folder with all that is in it. */
 export interface FolderEntry {
+  /** From the folder that was asked for: of a file that was found, with the folders between. */
   name: string;
   /** From the root of the crate. */
   path: string;
@@ -188,6 +189,13 @@ const FOLDER_PAGE = 1000;
 /** Files in one read of a page that needs fewer. */
 const MIN_FILES_READ = 200;
 
+export interface FolderQuery {
+  limit: number;
+  after?: string;
+  /** Only files below the folder whose path in it contains this, in any case; no folders. */
+  find?: string;
+}
+
 /**
  * One folder of a crate: what is directly in it, with counts and sizes of everything below.
  * @param path without slashes at its ends; empty for the root
@@ -197,20 +205,23 @@ export async function crateFolder(
   deps: Deps,
   ark: Ark,
   path: string,
-  { limit, after }: { limit: number; after?: string },
+  { limit, after, find }: FolderQuery,
   caller: Caller | null,
 ): Promise<Folder> {
   const root = await findLive(deps, ark, "rocrate");
+  const sought = find?.trim().toLowerCase() ?? "";
   const inside = path.replace(/^\/+|\/+$/g, "");
   const prefix = inside === "" ? "" : `${inside}/`;
   const entries = new Map<string, { fileCount: number; size: number; file?: FileReference }>();
-  let [fileCount, size] = [0, 0];
+  let [fileCount, size, isFolder] = [0, 0, inside === ""];
   for (const { name, file } of await treeOf(deps, root)) {
     if (!name.startsWith(prefix)) continue;
+    isFolder = true;
+    const rest = name.slice(prefix.length);
+    if (!rest.toLowerCase().includes(sought)) continue;
     fileCount++;
     size += file.size;
-    const rest = name.slice(prefix.length);
-    const slash = rest.indexOf("/");
+    const slash = sought === "" ? rest.indexOf("/") : -1;
     const position = slash < 0 ? `f${rest}` : `d${rest.slice(0, slash)}`;
     const known = entries.get(position);
     if (known) {
@@ -218,7 +229,7 @@ export async function crateFolder(
       known.size += file.size;
     } else entries.set(position, { fileCount: 1, size: file.size, ...(slash < 0 && { file }) });
   }
-  if (fileCount === 0 && inside !== "")
+  if (!isFolder)
     throw new ServiceError("NOT_FOUND", `The crate has no folder ${JSON.stringify(inside)}.`);
   const start = after === undefined ? "" : positionIn(after);
   const order = [...entries]

@@ -185,9 +185,11 @@ const ON_A_PAGE = 200;
 async function folderPage({ ask, param, query }: PageRequest): Promise<Page> {
   const id = param("ark");
   const path = (query.get("path") ?? "").replace(/^\/+|\/+$/g, "");
+  const find = query.get("find")?.trim() || null;
   const { roCrate } = await ask(FolderPageDocument, {
     id,
     path,
+    find,
     after: query.get("after"),
     first: ON_A_PAGE,
   });
@@ -220,14 +222,46 @@ async function folderPage({ ask, param, query }: PageRequest): Promise<Page> {
             </>
           )}
         </h1>
+        <FindFiles crate={roCrate.id} path={path} find={find} />
         <p class="meta">
-          {counted(folder.fileCount, "file")}, {sizeText(folder.size)}
+          {counted(folder.fileCount, "file")}
+          {find !== null && " found"}, {sizeText(folder.size)}
         </p>
-        <FolderTable crate={roCrate.id} folder={folder} />
+        {folder.fileCount === 0 ? (
+          <Empty title={find === null ? "No file of the crate is stored here" : "No file found"}>
+            {find !== null && <p>No path of a file contains “{shortened(find, 60)}”.</p>}
+          </Empty>
+        ) : (
+          <FolderTable crate={roCrate.id} folder={folder} />
+        )}
         <Pager path={recordPath(roCrate.id, "files")} query={query} pageInfo={folder.pageInfo} />
       </>
     ),
   };
+}
+
+interface FindFilesProps {
+  crate: string;
+  path: string;
+  find: string | null;
+}
+
+/** Asks for files by a part of their name, in a folder and below it. */
+function FindFiles({ crate, path, find }: FindFilesProps) {
+  return (
+    <form class="find" action={recordPath(crate, "files")} role="search" aria-label="Find files">
+      {path !== "" && <input type="hidden" name="path" value={path} />}
+      <input
+        type="search"
+        name="find"
+        value={find ?? ""}
+        aria-label="A part of the name"
+        placeholder={path === "" ? "Find files…" : "Find files in this folder…"}
+      />
+      <button class="secondary">Find</button>
+      {find !== null && <a href={folderPath(crate, path)}>Show all</a>}
+    </form>
+  );
 }
 
 interface FolderSectionProps {
@@ -251,7 +285,12 @@ export function FolderSection({ crate, folder }: FolderSectionProps) {
       {folder.fileCount === 0 ? (
         <p class="quiet">No file of the crate is stored here.</p>
       ) : (
-        <FolderTable crate={crate} folder={folder} />
+        <>
+          {folder.nodes.length < folder.fileCount && (
+            <FindFiles crate={crate} path="" find={null} />
+          )}
+          <FolderTable crate={crate} folder={folder} />
+        </>
       )}
       {folder.pageInfo.hasNextPage && (
         <p>
