@@ -36,8 +36,11 @@ export interface Dialect {
   nameStartsWith(folded: string, sql: Sql): string;
   /** A keyword as the database holds it. */
   word(keyword: string): string;
-  /** SELECT of the numbers, as `id` and each once, of the records that a query finds. */
-  textIds(text: string, sql: Sql): string;
+  /**
+   * SELECT of the numbers, as `id` and each once, of the records that a query finds.
+   * @param share that is asked about; absent: all records
+   */
+  textIds(text: string, sql: Sql, share?: Share): string;
   /** The same as a condition on one record, where asking for each is quick. */
   textHolds?(text: string, sql: Sql): string;
   /** Conditions on `object_ref AS o` for the stored content of now. */
@@ -127,11 +130,12 @@ export type ConditionField =
 
 /** One of the conditions that must all hold. */
 export interface Condition {
-  sql(sql: Sql): string;
+  /** @param share of the records that are asked about, where a shorter condition does for it */
+  sql(sql: Sql, share?: Share): string;
   /** Absent where no index finds its records. */
   field?: ConditionField;
-  /** SELECT of the numbers, as `id`, of all records that may meet it. */
-  ids?(sql: Sql): string;
+  /** SELECT of the numbers, as `id`, of all records, or of a share, that may meet it. */
+  ids?(sql: Sql, share?: Share): string;
   /** Those numbers come each once, and in their order. */
   inOrder?: true;
   /**
@@ -165,6 +169,8 @@ export const baseOf = ({ filter }: Selection, sql: Sql): string =>
 /** Some of the records that a viewer sees. */
 export interface Share {
   sql: string;
+  /** Absent where both are among them. */
+  isPrivate?: boolean;
   /** The viewer's own private records, which an index by owner finds. */
   isOwn: boolean;
   /** SELECT of the keys of their owners. */
@@ -190,18 +196,27 @@ export function liveShares(
   oneOf: Dialect["oneOf"],
 ): Share[] {
   const live = "r.deleted_at IS NULL AND r.private";
-  const open = { sql: `${live} = 0`, isOwn: false };
+  const open = { sql: `${live} = 0`, isPrivate: false, isOwn: false };
   const key = viewerKey(viewer);
   if (key === "") return [open];
-  if (key === null) return [open, { sql: `${live} = 1`, isOwn: false }];
+  if (key === null) return [open, { sql: `${live} = 1`, isPrivate: true, isOwn: false }];
   const asked = place(key);
   const owners = actsForSql(asked);
   return viewer?.link === undefined
-    ? [open, { sql: `${live} = 1 AND ${oneOf("r.owner_key", owners)}`, isOwn: true, owners }]
+    ? [
+        open,
+        {
+          sql: `${live} = 1 AND ${oneOf("r.owner_key", owners)}`,
+          isPrivate: true,
+          isOwn: true,
+          owners,
+        },
+      ]
     : [
         open,
         {
           sql: `${live} = 1 AND (${ofLinkSql("r", asked)} OR ${withinLinkSql("r", asked)})`,
+          isPrivate: true,
           isOwn: false,
         },
       ];
@@ -398,7 +413,7 @@ function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
   if (score) conditions.push(inNumbers((sql) => scoredIds(score, sql)));
   if (query !== undefined)
     conditions.push({
-      ...inNumbers((sql) => dialect.textIds(query, sql)),
+      ...inNumbers((sql, share) => dialect.textIds(query, sql, share)),
       inOrder: true,
       ...(dialect.textHolds ? { holds: (sql) => dialect.textHolds!(query, sql) } : {}),
     });
@@ -451,8 +466,8 @@ function linkConditions({ keys, linked, related }: RecordFilter, dialect: Dialec
   return conditions;
 }
 
-const inNumbers = (ids: (sql: Sql) => string): Condition => ({
-  sql: (sql) => `r.id IN (${ids(sql)})`,
+const inNumbers = (ids: (sql: Sql, share?: Share) => string): Condition => ({
+  sql: (sql, share) => `r.id IN (${ids(sql, share)})`,
   ids,
 });
 
@@ -664,8 +679,8 @@ export interface StatisticsDialect extends Dialect {
     sql: Sql,
     share: Share,
   ): { from: string; extra: readonly string[] };
-  /** It names the records, so that no index answers conditions. */
-  readonly isNamed?: true;
+  /** The shares of the records, where `from` names these: otherwise those that the viewer sees. */
+  readonly shares?: readonly Share[];
 }
 
 /** `[value of each key…, records, bytes, records with content, per cent, crates with a score]` */
@@ -712,14 +727,14 @@ export function statisticsSql(
   const columns = by.map((key, index) => `${read[key]} AS v${index}`);
   const places = by.map((_, index) => `v${index}`);
   // Private records have no keywords.
-  const shares = dialect.isNamed
-    ? [{ sql: baseOf(query, sql), isOwn: false }]
-    : by.includes("keyword") && !isOfDeleted(query.filter)
+  const shares =
+    dialect.shares ??
+    (by.includes("keyword") && !isOfDeleted(query.filter)
       ? liveShares(NOBODY, () => "", dialect.oneOf)
-      : sharesOf(query, sql);
+      : sharesOf(query, sql));
   const inner = shares.map((share) => {
     const { from, extra } = dialect.from(conditions, by, sql, share);
-    const where = [share.sql, ...extra, ...conditions.map((condition) => condition.sql(sql))];
+    const where = [share.sql, ...extra, ...conditions.map((each) => each.sql(sql, share))];
     return `SELECT ${[...columns, ...sums.map((sum, index) => `${sum} AS n${index}`)].join(", ")}
       FROM ${from}${by.includes("project") ? ` JOIN (${projectsSql(dialect, sql)}) AS p ON p.record = r.id` : ""}
       WHERE ${joined(where, "AND")}

@@ -395,6 +395,26 @@ export function visibilityConforms({ store, reopen }: Setting): void {
       expect(await store().count({ keyword: "hush" })).toBe(0);
     });
 
+    test("that is created and published by one commit is found by everybody", async () => {
+      const ark = "ark:99999/at-once";
+      await world();
+      await write(store(), hidden(ark, { name: "argon" }), {
+        op: "publish",
+        ark,
+        status: "PUBLISHED",
+        embargoedUntil: null,
+      });
+      expect((await search("argon", NOBODY)).hits).toMatchObject([{ ark }]);
+      const words = { ...LISTED, filter: { text: "argon" } };
+      for (const viewer of [NOBODY, as(OWNER), undefined]) {
+        const { items } = await store().select({ ...words, viewer });
+        expect(items.map((record) => record.ark)).toEqual([ark]);
+        expect(await store().countSelected({ filter: words.filter, viewer })).toBe(1);
+      }
+      await write(store(), remove(ark, 2));
+      expect((await search("argon", undefined)).total).toBe(0);
+    });
+
     test("leaves a tombstone that is private too, and may be restored", async () => {
       await world();
       const total = await store().count({ viewer: NOBODY });

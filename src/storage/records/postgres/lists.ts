@@ -74,17 +74,19 @@ export const DIALECT: Dialect = {
       AND r.sorted < ${sql.add(sortedName(folded) + LAST_CHARACTER)}
       AND starts_with(r.folded, ${sql.add(folded)}))`,
   word: (keyword) => shortWord(wordOf(keyword)),
-  textIds: (text, sql) => {
+  textIds: (text, sql, share) => {
     const query = tsqueryFor(text);
     if (query === undefined) return NO_IDS;
+    const own = share?.isPrivate === false ? undefined : privateOnesSql(sql);
+    const tables = [
+      ...(share?.isPrivate === true ? [] : ["text AS x JOIN record AS m ON m.state = x.state"]),
+      ...(own ? [`${own} AS m JOIN private_text AS x ON x.state = m.state`] : []),
+    ];
+    if (tables.length === 0) return NO_IDS;
     const asked = `to_tsquery('arkgraph', ${sql.add(query)})`;
-    const open = `SELECT m.id FROM text AS x JOIN record AS m ON m.state = x.state
-      WHERE x.search @@ ${asked}`;
-    const own = privateOnesSql(sql);
-    return own === undefined
-      ? open
-      : `${open} UNION ALL SELECT m.id FROM ${own} AS m JOIN private_text AS x ON x.state = m.state
-          WHERE x.search @@ ${asked}`;
+    return tables
+      .map((table) => `SELECT m.id FROM ${table} WHERE x.search @@ ${asked}`)
+      .join(" UNION ALL ");
   },
   currentContent: "o.role = 'content' AND o.ended IS NULL AND o.dropped = false",
   thenJoin: "JOIN",
@@ -189,7 +191,8 @@ export class SelectionReads {
     const { order, limit, bytes, backward = false, after, before } = query;
     const positions = new Positions(query.filter, order);
     const sql = new Sql(DIALECT, query.viewer);
-    const where = conditionsOf(query, DIALECT).map((condition) => condition.sql(sql));
+    const conditions = conditionsOf(query, DIALECT);
+    const where: string[] = [];
     const key = orderKey(query, "sorted", DIALECT);
     const [behind, ahead] = order.descending ? (["<", ">"] as const) : ([">", "<"] as const);
     for (const [at, side] of [
@@ -204,7 +207,7 @@ export class SelectionReads {
         .join();
     const shares = sharesOf(query, sql).map(
       (share) => `SELECT r.*, ${key ?? "NULL::bigint"} AS order_key FROM ${fromOf(share)}
-        WHERE ${joined([share.sql, ...where], "AND")}`,
+        WHERE ${joined([share.sql, ...conditions.map((each) => each.sql(sql, share)), ...where], "AND")}`,
     );
     const found = firstOf(shares, by(""), sql.add(limit + 1));
     // Lengths are read without the documents, so that those beyond the page are not sent.
@@ -238,11 +241,11 @@ export class SelectionReads {
       return open + (await privateOnes(this.#database, viewer, kinds));
     }
     const sql = new Sql(DIALECT, viewer);
-    const where = conditionsOf(selection, DIALECT).map((each) => each.sql(sql));
-    const counts = sharesOf(selection, sql).map(
-      (share) =>
-        `(SELECT count(*) FROM ${fromOf(share)} WHERE ${joined([share.sql, ...where], "AND")})`,
-    );
+    const conditions = conditionsOf(selection, DIALECT);
+    const counts = sharesOf(selection, sql).map((share) => {
+      const where = [share.sql, ...conditions.map((each) => each.sql(sql, share))];
+      return `(SELECT count(*) FROM ${fromOf(share)} WHERE ${joined(where, "AND")})`;
+    });
     const text = `SELECT ${counts.join(" + ")}`;
     const [count] = await this.#database.one(
       statement<[number]>(text, { kept: false }),

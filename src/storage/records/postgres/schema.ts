@@ -721,6 +721,13 @@ const PRIVATE_EXPECTED = `
 CREATE STATISTICS IF NOT EXISTS record_private (mcv) ON private, status, kind, licence FROM record;
 ANALYZE record;`;
 
+/** The records of texts are found in the index of the open ones, too: in the table, all are read. */
+const OPEN_STATES = `
+DROP INDEX IF EXISTS live_open;
+CREATE INDEX live_open ON record (private, id)
+  INCLUDE (kind, created_at, status, licence, owner, stated_at, published_at, state)
+  WHERE deleted_at IS NULL;`;
+
 /**
  * Each brings the schema one version further. Only ever add to the end; `needs` is lower than the
  * version only where older programs may read and write as before.
@@ -758,6 +765,7 @@ export const MIGRATIONS: readonly Migration[] = [
   // An older program would leave the dates of changed records.
   { up: publicationDates, needs: 24 },
   { up: PRIVATE_EXPECTED, needs: 24 },
+  { up: OPEN_STATES, needs: 24 },
 ];
 
 /**

@@ -39,7 +39,8 @@ import {
   WithPrivate,
 } from "../../search.js";
 import type { RecordFilter } from "../../port/selection.js";
-import { conditionsOf, joined, NO_IDS, Sql, statisticsSql } from "../../selection.js";
+import { conditionsOf, joined, liveShares, NO_IDS, Sql, statisticsSql } from "../../selection.js";
+import { NOBODY } from "../../visibility.js";
 import { type Near, nearestSql } from "../../vectors.js";
 import { DIALECT, monthOf, privateOnesSql, yearOf } from "../lists.js";
 import { type Database, type Row, type Session, type Statement, statement } from "../statement.js";
@@ -574,7 +575,7 @@ class Search {
       ranked,
       ...(await this.#facets(
         (sql) => `SELECT r.id FROM (${this.#statesSql(sought.query, sql)}) AS u (state)
-          JOIN record AS r ON r.state = u.state AND r.private = 0`,
+          JOIN record AS r ON r.state = u.state AND r.private = 0 AND r.deleted_at IS NULL`,
         total,
       )),
       hits: found.map(([ark, score, , , , state]) => ({
@@ -762,9 +763,12 @@ class Search {
         `SELECT f.id FROM (${found(sql)} UNION ALL SELECT unnest(${sql.add(this.#beside)}::bigint[]))
           AS f (id) ORDER BY f.id DESC LIMIT ${sql.add(FACETED)}`,
     );
-    const ids = rows.map(([id]) => id);
-    // Without this the planner joins private records of others too, though none was found.
-    const onlyOpen = this.#beside.length === 0 ? " AND r.private = 0" : "";
+    const beside = new Set(this.#beside);
+    const [opened, ofPrivate] = [false, true].map((isPrivate) =>
+      rows.flatMap(([id]) => (beside.has(id) === isPrivate ? [id] : [])),
+    ) as [number[], number[]];
+    // Of all records, the planner would join the private ones of others too, though none was found.
+    const shares = liveShares(ofPrivate.length === 0 ? NOBODY : undefined, () => "", DIALECT.oneOf);
     const facets: SearchFacet[] = [];
     for (const key of by) {
       // One more for the records without a value.
@@ -774,11 +778,12 @@ class Search {
           ...DIALECT,
           monthOf,
           yearOf,
-          isNamed: true,
-          from: (_conditions, _keys, main) => ({
-            from: `unnest(${main.add(ids)}::bigint[]) AS f (id) JOIN record AS r ON r.id = f.id${onlyOpen}${
-              key === "keyword" ? " JOIN keyword AS g ON g.record = r.id" : ""
-            }`,
+          shares,
+          from: (_conditions, _keys, main, { isPrivate }) => ({
+            from: `unnest(${main.add(isPrivate ? ofPrivate : opened)}::bigint[]) AS f (id)
+              JOIN record AS r ON r.id = f.id${
+                key === "keyword" ? " JOIN keyword AS g ON g.record = r.id" : ""
+              }`,
             extra: [],
           }),
         },

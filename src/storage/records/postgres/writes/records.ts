@@ -415,15 +415,17 @@ export class RecordWrites {
     ];
     void sending.ask(DROP_TEXTS, dropped);
     void sending.ask(DROP_PRIVATE_TEXTS, dropped);
-    // They were written before it was known whether a stored record is private.
-    void sending.ask(
-      HIDE_TEXTS,
-      live.filter((row) => row.private === 1).map(({ state }) => state),
-    );
+    // They were written before it was known whether a stored record is private, or a new one opened.
+    const misplaced = (isPrivate: boolean) =>
+      live
+        .filter((row) => (row.private === 1) === isPrivate)
+        .map(({ state }) => state)
+        .filter((state) => byState.get(state)?.isPrivate !== isPrivate);
+    void sending.ask(HIDE_TEXTS, misplaced(true));
     const opened = [...this.#changed]
       .filter(({ row, stored }) => row.state === stored?.state && row.private < stored.private)
       .map(({ row }) => row.state);
-    void sending.ask(OPEN_TEXTS, opened);
+    void sending.ask(OPEN_TEXTS, [...opened, ...misplaced(false)]);
     void sending.ask(OPEN_KEYWORDS, opened);
     void sending.ask(
       DROP_KEYWORDS,

@@ -21,6 +21,8 @@ export interface Prepared extends Indexed {
   quads: Uint8Array;
   text: SearchText;
   keywords: string[];
+  /** Of a record that is created as a private one. */
+  isPrivate: boolean;
 }
 
 /** By the write that states it. */
@@ -82,6 +84,7 @@ export class Preparation {
         quads: packQuads(write.quads),
         text,
         keywords: keywordsOf(write),
+        isPrivate: write.op === "create" && write.private === true,
         ...indexed(text),
       });
     }
@@ -141,7 +144,7 @@ export const addTextsTo = (table: "text" | "private_text"): Statement =>
       $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[],
       $11::text[]) AS v (state, kind, name, description, keywords, other, words, a, b, c, d)`);
 
-const ADD_TEXTS = addTextsTo("text");
+const [ADD_TEXTS, ADD_PRIVATE_TEXTS] = [addTextsTo("text"), addTextsTo("private_text")];
 
 /**
  * States and their texts: the largest part of a commit. They are written before the transaction
@@ -152,17 +155,19 @@ export async function writeStates(sending: Sending, prepared: readonly Prepared[
     ADD_STATES,
     prepared.map(({ state, document, quads }) => ({ columns: [state], bytes: [document, quads] })),
   );
-  await sending.rows(
-    ADD_TEXTS,
-    prepared.map(({ state, kind, text, keywords, parts }) => [
-      state,
-      kind,
-      text.name,
-      text.description,
-      text.keywords,
-      text.other,
-      keywords.join("\n"),
-      ...parts,
-    ]),
-  );
+  const texts = (isPrivate: boolean) =>
+    prepared
+      .filter((one) => one.isPrivate === isPrivate)
+      .map(({ state, kind, text, keywords, parts }) => [
+        state,
+        kind,
+        text.name,
+        text.description,
+        text.keywords,
+        text.other,
+        keywords.join("\n"),
+        ...parts,
+      ]);
+  await sending.rows(ADD_TEXTS, texts(false));
+  await sending.rows(ADD_PRIVATE_TEXTS, texts(true));
 }

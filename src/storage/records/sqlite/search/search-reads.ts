@@ -623,7 +623,7 @@ export class SearchReads {
           ...DIALECT,
           monthOf,
           yearOf,
-          isNamed: true,
+          shares: [{ sql: "r.deleted_at IS NULL", isOwn: false }],
           from: (_conditions, _keys, main) => ({
             from: `json_each(${main.add(ids)}) AS f CROSS JOIN record AS r ON r.id = f.value`,
             extra: [],
