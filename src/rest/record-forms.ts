@@ -13,10 +13,12 @@ import {
   type WrittenStream,
 } from "../services/formats/format.js";
 import { askedAddress, landingLinks, linkHeader } from "../services/formats/signposting.js";
+import { visibilityOf } from "../services/access/visibility.js";
 import { formatsOf } from "../services/formats/table.js";
 import { kernelMetadata } from "../services/formats/attribution.js";
 import { landmarksOf } from "../services/records/list.js";
 import { isPlain, type RecordView, writeBacklinkCursor } from "../services/records/view.js";
+import type { StoredRecord } from "../storage/records/port.js";
 import { recordPage } from "../web/pages/record/record.js";
 import { linkToNext, type RestRequest } from "./request.js";
 
@@ -126,6 +128,12 @@ const placeOf = ({ req, context }: RestRequest, { record }: RecordView): Place =
   };
 };
 
+/** Who may read the content, and who sees the record. */
+export const stateHeaders = (record: StoredRecord) => ({
+  "X-Publication-Status": record.publicationStatus,
+  "X-Visibility": visibilityOf(record),
+});
+
 function headersOf(
   request: RestRequest,
   view: RecordView,
@@ -135,7 +143,7 @@ function headersOf(
   const { record } = view;
   return {
     Vary: "Accept, Authorization, Cookie",
-    "X-Publication-Status": record.publicationStatus,
+    ...stateHeaders(record),
     "Cache-Control": "no-cache",
     ...(request.query["revision"] === undefined && {
       "Last-Modified": lastModified(record.modifiedAt),
@@ -180,16 +188,13 @@ const nextLink = (request: RestRequest, { next }: RecordView): string[] =>
 
 /** A record as the answer to a write. */
 export function sendWritten({ req, res }: RestRequest, view: RecordView): void {
-  const {
-    etag,
-    record: { kind, publicationStatus },
-  } = view;
+  const { etag, record } = view;
   // The record of a user shows the address and the fields of the account.
   sendBytes(req, res, view.bytes, {
     headers: {
       ETag: etag,
-      "X-Publication-Status": publicationStatus,
-      ...(kind === "user" && NOT_STORED),
+      ...stateHeaders(record),
+      ...(record.kind === "user" && NOT_STORED),
     },
   });
 }

@@ -36,7 +36,7 @@ import {
 } from "../services/records/view.js";
 import type { StoredRecord } from "../storage/records/port.js";
 import { sendContent } from "./files.js";
-import { sendFormat, sendRecord, sendWritten } from "./record-forms.js";
+import { sendFormat, sendRecord, sendWritten, stateHeaders } from "./record-forms.js";
 import { visibilityParameter } from "../services/access/visibility.js";
 import {
   arkOf,
@@ -369,7 +369,7 @@ function send({ req, res }: RestRequest, record: StoredRecord): void {
   sendJson(req, res, publicationOf(record), {
     headers: {
       ETag: etagOf(record),
-      "X-Publication-Status": record.publicationStatus,
+      ...stateHeaders(record),
       "Cache-Control": "no-cache",
     },
   });

@@ -455,6 +455,23 @@ describe("private records", () => {
     expect(await statuses((await crate())!)).toEqual([200, 404, 404]);
   });
 
+  it("say so over REST, until they are published", async () => {
+    const id = "ark:99999/said-to-be-private";
+    const body = bodyOf("dataset", owner!.id, { "@id": id });
+    const visibility = ({ headers }: { headers: Headers }) => headers.get("x-visibility");
+    expect(visibility(await create("/dataset?visibility=private", body))).toBe("private");
+    const paths = [`/${id}`, `/dataset/${id}`, `/${id}?format=turtle`, `/publish/${id}`];
+    const stated = () =>
+      Promise.all(paths.map(async (path) => visibility(await read(path, owner!))));
+    expect(await stated()).toEqual(paths.map(() => "private"));
+    const published = await server.request("PUT", "/publish", {
+      token: owner!.token,
+      json: { "@id": id, publicationStatus: "PUBLISHED" },
+    });
+    expect([published.status, visibility(published)]).toEqual([200, "open"]);
+    expect(await stated()).toEqual(paths.map(() => "open"));
+  });
+
   it("are refused for users, groups, organizations and projects", async () => {
     const made = await create("/group?visibility=private", bodyOf("group", owner!.id));
     expect([made.status, made.text]).toEqual([422, expect.stringContaining("visibility")]);

@@ -30,6 +30,7 @@ const EXPOSED = [
   "X-Request-Id",
   "X-Total-Count",
   "X-Truncated",
+  "X-Visibility",
 ];
 
 /**

@@ -224,7 +224,7 @@ function operation(described: Described): JsonObject {
 const WRITE = ["NOT_AUTHENTICATED", "FORBIDDEN", "TOO_MANY_REQUESTS"] as const;
 const BODY = ["BODY_TIMEOUT", "TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"] as const;
 const FIND = ["NOT_FOUND", "AMBIGUOUS", "GONE"] as const;
-const STATE = ["ETag", "X-Publication-Status"] as const;
+const STATE = ["ETag", "X-Publication-Status", "X-Visibility"] as const;
 /** A new password needs the current one. */
 const password = ({ name }: Kind): readonly ErrorCode[] =>
   name === "user" ? ["BAD_CREDENTIALS"] : [];

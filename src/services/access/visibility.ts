@@ -3,12 +3,16 @@ import type { Config } from "../../config/config.js";
 import { invalid } from "../../errors.js";
 import type { KindName } from "../../model/kind.js";
 import { COLLECTIVES } from "../../model/kinds.js";
+import type { StoredRecord } from "../../storage/records/port.js";
 
 export const VISIBILITIES = ["open", "private"] as const;
 export type Visibility = (typeof VISIBILITIES)[number];
 
 /** Users and those that own records for them are always open: rights are derived from them. */
 export const mayBePrivate = (kind: KindName): boolean => kind !== "user" && !COLLECTIVES.has(kind);
+
+export const visibilityOf = ({ private: isPrivate }: Pick<StoredRecord, "private">): Visibility =>
+  isPrivate ? "private" : "open";
 
 /**
  * @param asked by the request; absent: as DEFAULT_VISIBILITY says, else open

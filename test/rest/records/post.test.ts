@@ -25,6 +25,7 @@ describe.each(WRITABLE)("POST /%s", (kind) => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get("etag")).toBe('"1-0"');
     expect(answer.headers.get("x-publication-status")).toBe("DRAFT");
+    expect(answer.headers.get("x-visibility")).toBe("open");
     expect(answer.headers.get("content-type")).toBe("application/json");
     const defaults = Object.fromEntries(
       Object.entries(KINDS[kind].fields)

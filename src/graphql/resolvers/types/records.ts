@@ -16,7 +16,7 @@ import { KIND_NAMES, type Kind, type KindName, publicView } from "../../../model
 import { constantOf, KINDS } from "../../../model/kinds.js";
 import { labelOf } from "../../../model/labels.js";
 import { textOf, wholeTextOf } from "../../../model/texts.js";
-import type { Visibility } from "../../../services/access/visibility.js";
+import { type Visibility, visibilityOf } from "../../../services/access/visibility.js";
 import type { ContentState } from "../../../services/files/content.js";
 import { TEXT_FORMATS } from "../../../services/formats/read.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
@@ -444,7 +444,7 @@ export abstract class RecordNode extends Node {
     description: "Who sees it until it is published.",
   })
   get visibility(): Visibility | null {
-    return this.stored ? (this.stored.private ? "private" : "open") : null;
+    return this.stored && visibilityOf(this.stored);
   }
   @Field(() => DateTime, {
     nullable: true,
