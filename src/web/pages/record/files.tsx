@@ -249,7 +249,12 @@ interface FindFilesProps {
 /** Asks for files by a part of their name, in a folder and below it. */
 function FindFiles({ crate, path, find }: FindFilesProps) {
   return (
-    <form class="find" action={recordPath(crate, "files")} role="search" aria-label="Find files">
+    <form
+      class="find files-find"
+      action={recordPath(crate, "files")}
+      role="search"
+      aria-label="Find files"
+    >
       {path !== "" && <input type="hidden" name="path" value={path} />}
       <input
         type="search"
