@@ -6,33 +6,36 @@ import { isObject, type JsonObject, type JsonValue, listOf } from "../../model/f
  * without prefix, case and separators. Provenance (`generatedBy`, `usedDataset`, …) is none of them.
  */
 const HIDDEN_PROPERTIES: ReadonlySet<string> = new Set(
-  `acknowledgement acknowledgements acknowledgment acknowledgments acquiredby actedonbehalfof
-   additionalname agent alumniof analysedby analyzedby annotatedby annotator approvedby
-   associatedpublication associatedwith attributedto citation collectedby copyrightholder
-   copyrightnotice createdby credittext curatedby datacollector depositedby editor employee
-   executedby familyname faxnumber founder funding givenname grant hasversion isversionof lab
-   laboratory maintainer mbox measuredby member memberof members modifiedby operatedby operator
-   participant performedby predecessor preparedby processedby producer provider publisher
-   qualifiedassociation qualifiedattribution recordedby reviewedby revisionof runby sdpublisher
-   sender sourceorganization sourceproject sponsor submittedby telephone translator uploadedby
-   wasassociatedwith wasattributedto wasrevisionof worksfor writtenby`.split(/\s+/),
+  `acquiredby actedonbehalfof actor additionalname address agent alumniof analysedby analyzedby
+   annotatedby approvedby associatedpublication associatedwith attributedto authoredby citation
+   coderepository collectedby compiledby copyrightholder copyrightnotice createdby createdbyuser
+   curatedby depositedby director employees ethicalreview executedby familyname faxnumber fundedby
+   funding givenname hasversion homepage isversionof lab labname laboratory laboratoryname leader
+   legalname mbox measuredby member memberof members modifiedby operatedby participant participants
+   performedby phone pi predecessor preparedby processedby publisher qualifiedassociation
+   qualifiedattribution recordedby reviewedby revisionof rightsholder runby sdpublisher subjectof
+   submittedby telephone uploadedby url username wasassociatedwith wasattributedto wasrevisionof
+   website worksfor writtenby`.split(/\s+/),
 );
 
-/** Words that say the same wherever they stand in a name: `firstAuthor`, `contact_email`. */
+/** Words that say the same wherever they stand in a name, also as plurals: `firstAuthor`, `contact_emails`. */
 const HIDDEN_WORDS: ReadonlySet<string> = new Set(
-  `affiliation affiliations author authors collaborator collaborators contact contacts contributor
-   contributors creator creators curator curators department depositor email emails experimenter
-   funder funders institute institution institutions investigator investigators orcid orcids owner
-   owners people person persons researcher researchers scientist submitter technician university
-   uploader`.split(/\s+/),
+  `acknowledgement acknowledgment affiliation annotator attendee author authorship award
+   collaborator collector committee company compiler consortium contact contributor coordinator
+   creator credit curator department depositor developer editor email employee employer
+   experimenter founder funder grant institute institution investigator maintainer maker operator
+   orcid organisation organization organizer owner people performer person producer project
+   provider researcher scientist sender sponsor submitter supervisor team technician translator
+   university uploader`.split(/\s+/),
 );
 
 /** Types of entities that are people, or what people belong to. */
 const HIDDEN_TYPES =
-  "Person Agent ContactPoint PostalAddress Grant MonetaryGrant FundingAgency FundingScheme " +
-  "CollegeOrUniversity Corporation Group Project ResearchProject User";
+  "Person Agent Airline CollegeOrUniversity Consortium ContactPoint Cooperative Corporation " +
+  "FundingAgency FundingScheme Grant Group Hospital LibrarySystem LocalBusiness MonetaryGrant " +
+  "PostalAddress Project ResearchGroup ResearchProject Role School SportsTeam Team User WorkersUnion";
 const HIDDEN_TYPE = new RegExp(
-  `(?:^|[/#:])(?:${HIDDEN_TYPES.replaceAll(" ", "|")}|\\w*Organization)$`,
+  `(?:^|[/#:])(?:${HIDDEN_TYPES.replaceAll(" ", "|")}|\\w*Organi[sz]ation)$`,
 );
 
 const localName = (name: string): string => name.replace(/^.*[/#:]/s, "");
@@ -42,7 +45,10 @@ export function isHiddenProperty(name: string): boolean {
     .replace(/([a-z\d])(?=[A-Z])/g, "$1 ")
     .toLowerCase()
     .split(/[-_ ]+/);
-  return HIDDEN_PROPERTIES.has(words.join("")) || words.some((word) => HIDDEN_WORDS.has(word));
+  return (
+    HIDDEN_PROPERTIES.has(words.join("")) ||
+    words.some((word) => HIDDEN_WORDS.has(word) || HIDDEN_WORDS.has(word.replace(/s$/, "")))
+  );
 }
 
 const ORCID = /(?:https?:\/\/)?(?:www\.)?(?:orcid\.org\/)?\b\d{4}-\d{4}-\d{4}-\d{3}[\dX]\b/gi;
@@ -62,8 +68,9 @@ export const withoutContacts = (text: string): string =>
 export const namesPeople = (document: JsonObject): boolean =>
   listOf(document["@type"]).some((type) => typeof type === "string" && HIDDEN_TYPE.test(type)) ||
   (document["value"] !== undefined &&
-    typeof document["name"] === "string" &&
-    isHiddenProperty(document["name"])) ||
+    [document["name"], document["propertyID"]].some(
+      (name) => typeof name === "string" && isHiddenProperty(name),
+    )) ||
   (typeof document["@id"] === "string" && withoutContacts(document["@id"]) !== document["@id"]);
 
 /** ARKs that a document refers to. */
@@ -118,7 +125,8 @@ export function quadsWithoutPeople(quads: string, isHidden: (ark: string) => boo
     if (isHiddenProperty(predicate) && object.includes("#genid-")) gone.add(object);
     if (predicate.endsWith("#type") && HIDDEN_TYPE.test(iri(object))) gone.add(subject);
     // A property that is an entity, `name` "First author" and `value`.
-    const name = localName(predicate) === "name" && subject.includes("#genid-") ? object : "";
+    const isName = /^(?:name|propertyID)$/.test(localName(predicate));
+    const name = isName && subject.includes("#genid-") ? object : "";
     if (isHiddenProperty(/^"(.*)"/.exec(name)?.[1] ?? "")) gone.add(subject);
   }
   for (let before = -1; before !== gone.size;) {

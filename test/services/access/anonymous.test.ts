@@ -5,6 +5,7 @@ import {
   withoutContacts,
   withoutPeople,
 } from "../../../src/services/access/anonymous.js";
+import { STATED_AUTHORS } from "../../../src/services/formats/agents.js";
 
 describe("a property that names people", () => {
   it.each([
@@ -18,6 +19,27 @@ describe("a property that names people", () => {
     "Principal Investigator",
     "creatorName",
     "https://example.org/terms#depositor",
+    ...STATED_AUTHORS,
+    "subjectOf",
+    "dataGovernanceCommittee",
+    "ethicalReview",
+    "dct:rightsHolder",
+    "pav:authoredBy",
+    "foaf:maker",
+    "employer",
+    "parentOrganization",
+    "address",
+    "url",
+    "editors",
+    "annotators",
+    "dataCollectors",
+    "funded_by",
+    "sponsorName",
+    "grantNumber",
+    "labName",
+    "credits",
+    "projectName",
+    "supervisor",
   ])("%s is hidden", (name) => expect(isHiddenProperty(name)).toBe(true));
 
   it.each([
@@ -28,7 +50,22 @@ describe("a property that names people", () => {
     "executesLabProtocol",
     "authority",
     "by",
+    "hadMember",
+    "numberOfParticipants",
+    "sampleHolder",
+    "contentUrl",
   ])("%s is shown", (name) => expect(isHiddenProperty(name)).toBe(false));
+
+  it.each(["Person", "schema:Hospital", "NGOrganisation", "Consortium", "SportsTeam", "Role"])(
+    "and an entity of type %s are hidden",
+    (type) => {
+      const entity = { "@id": "#it", "@type": ["Thing", type], name: "Jane" };
+      expect(withoutPeople({ name: "Cells", about: [entity] }, () => false)).toEqual({
+        name: "Cells",
+        about: [],
+      });
+    },
+  );
 
   it("is hidden where it is an entity with name and value", () => {
     const property = (name: string, value: string) => ({ "@type": "PropertyValue", name, value });
@@ -37,6 +74,7 @@ describe("a property that names people", () => {
         name: "Cells",
         additionalProperty: [
           property("First author", "Jane Doe"),
+          { ...property("1", "Jane Doe"), propertyID: "author" },
           property("Temperature", "21 °C"),
         ],
       },
