@@ -472,6 +472,39 @@ describe("private records", () => {
     expect(await stated()).toEqual(paths.map(() => "open"));
   });
 
+  it("have identifiers of which others learn no more than that they are taken", async () => {
+    const id = "ark:99999/zinc-sulfide";
+    await create("/software?visibility=private", bodyOf("software", owner!.id, { "@id": id }));
+    const root = (ark: string) => metadata([], { "@id": ark, name: "A crate" });
+    const refusals = async () => {
+      const body = bodyOf("dataset", other!.id, { "@id": "ark:99999/zincsulfide" });
+      const made = await server.request("POST", "/dataset", { token: other!.token, json: body });
+      const form = new FormData();
+      const archive = await zip({ "ro-crate-metadata.json": JSON.stringify(root(id)) });
+      form.set("file", new Blob([new Uint8Array(archive)]), "crate.zip");
+      const dry = await server.request("POST", "/rocrate/validate", {
+        token: other!.token,
+        body: form,
+      });
+      const crate = await server.request("POST", "/rocrate/metadata", {
+        token: other!.token,
+        json: root(id),
+      });
+      expect([made.status, dry.status, crate.status]).toEqual([409, 200, 409]);
+      expect(made.text).toContain("ark:99999/zincsulfide is taken; choose another identifier");
+      expect(dry.text).toContain("is the identifier of another record; give the crate another");
+      expect(crate.text).toContain("is the identifier of another record; give the crate another");
+      return [made.text, dry.text, crate.text];
+    };
+    const before = await refusals();
+    for (const text of before) expect(text).not.toMatch(/software|user|delete|zinc-sulfide,/i);
+    await server.request("DELETE", `/software/${id}`, { token: owner!.token });
+    expect((await read(`/${id}`, owner!)).status).toBe(410);
+    const now = await refusals();
+    expect(now[0]).toBe(before[0]);
+    for (const text of now) expect(text).not.toMatch(/software|user|delete/i);
+  });
+
   it("are refused for users, groups, organizations and projects", async () => {
     const made = await create("/group?visibility=private", bodyOf("group", owner!.id));
     expect([made.status, made.text]).toEqual([422, expect.stringContaining("visibility")]);

@@ -13,6 +13,7 @@
 import type { Config } from "../../config/config.js";
 import type { Progress } from "../../jobs/port.js";
 import type { Finding } from "../../model/findings.js";
+import { wholeStoreOf } from "../access/seen.js";
 import type { ObjectsLocation } from "../../storage/objects/location.js";
 import { NOT_COMPARED } from "./build-records.js";
 import { type ComparedRecords, Comparison, type CrateWrites } from "./compare/comparison.js";
@@ -75,7 +76,8 @@ export async function compareCrate(
   run: PipelineRun,
 ): Promise<ComparedCrate> {
   const { user, update, dryRun } = upload;
-  const comparison = new Comparison(deps.records, upload);
+  // Identifiers of private records are taken, too: also in a dry run, which reads as the caller.
+  const comparison = new Comparison(wholeStoreOf(deps.records), upload);
 
   // 1. to 3.: read, resolve identifiers, build records.
   const { claims, conflicts, built, errors, warnings, isWhole } = await recordsOf(

@@ -4,11 +4,18 @@ import type { Submission, SubmissionClose } from "./port/submissions.js";
 
 /** The refusals of a commit, the same in every record store. */
 
+/** Of a private record it says no more than that there is one: not everybody may see it. */
 export function duplicate(
   ark: string,
-  holder: { ark: string; kind: string; deleted: boolean },
+  holder: { ark: string; kind: string; deleted: boolean; private: boolean },
 ): ServiceError {
   const { kind, deleted } = holder;
+  if (holder.private)
+    return new ServiceError(
+      "DUPLICATE",
+      `${ark} is taken; choose another identifier, or leave it out to have one minted.`,
+      { ark },
+    );
   const who =
     holder.ark === ark
       ? ark

@@ -138,8 +138,11 @@ export class Comparison {
     return isKind && record.tombstone === null && (claim.kind !== "rocrate" || !!claim.linked);
   }
 
-  async #takenBy({ ark, root }: Claim, { kind, owner, tombstone }: StoredRecord): Promise<Reason> {
+  /** Of a private record of others, the finding says no more than that there is one. */
+  async #takenBy({ ark, root }: Claim, record: StoredRecord): Promise<Reason> {
+    const { kind, owner, tombstone } = record;
     const isOthers = owner !== null && owner !== this.#upload.user;
+    if (isOthers && record.private) return taken(ark, undefined, false, { root });
     if (isOthers && !this.#ownerKinds.has(owner))
       this.#ownerKinds.set(owner, (await this.#records.findMany([owner]))[0]?.kind);
     return taken(ark, kind, tombstone !== null, {

@@ -26,6 +26,7 @@ export function withoutDescriptors(conflicts: readonly Conflict[]): Conflict[] {
 
 /**
  * The identifier belongs to another record.
+ * @param kind absent where the uploader may not know it
  * @param who whether the record is the crate's own, and the kind of another owner: the only facts
  * about the owner that the finding reports
  */
@@ -42,7 +43,7 @@ export function taken(
     ? " that was deleted, and identifiers are not used again"
     : kind === "rocrate"
       ? " that exists already"
-      : owner
+      : owner || kind === undefined
         ? ""
         : " whose content differs";
   const fix = root

@@ -14,7 +14,7 @@ import {
 import { type Connection, textArray } from "./statement.js";
 
 type Write<Op extends PreparedWrite["op"]> = Extract<PreparedWrite, { op: Op }>;
-type Holder = [ark: string, kind: string, deletedAt: number | null];
+type Holder = [ark: string, kind: string, deletedAt: number | null, isPrivate: number];
 type Stored = [
   id: number,
   key: string,
@@ -59,10 +59,10 @@ export class RecordWrites {
     this.#projection = projection;
 
     this.#holders = connection.prepare<Holder>(
-      "SELECT ark, kind, deleted_at FROM record WHERE key = ?",
+      "SELECT ark, kind, deleted_at, private FROM record WHERE key = ?",
     );
     this.#holdersOfMany = connection.prepare<[string, ...Holder]>(
-      `SELECT r.key, r.ark, r.kind, r.deleted_at FROM json_each(?) AS asked CROSS
+      `SELECT r.key, r.ark, r.kind, r.deleted_at, r.private FROM json_each(?) AS asked CROSS
         JOIN record AS r ON r.key = asked.value`,
     );
     this.#stored = connection.prepare<Stored>(
@@ -139,9 +139,9 @@ export class RecordWrites {
       textArray([...new Set(creates.map((write) => write.key))]),
     ]))
       add(key, holder);
-    return ({ key, ark, kind }) => {
+    return ({ key, ark, kind, private: isPrivate }) => {
       const before = known.get(key) ?? [];
-      add(key, [ark, kind, null]);
+      add(key, [ark, kind, null, Number(isPrivate === true)]);
       return before;
     };
   }
@@ -239,8 +239,15 @@ export class RecordWrites {
   ): void {
     const holder =
       holders.find(([ark]) => ark === write.ark) ?? (write.mayShareKey ? undefined : holders[0]);
-    if (holder)
-      throw duplicate(write.ark, { ark: holder[0], kind: holder[1], deleted: holder[2] !== null });
+    if (holder) {
+      const [ark, kind, deletedAt, isPrivate] = holder;
+      throw duplicate(write.ark, {
+        ark,
+        kind,
+        deleted: deletedAt !== null,
+        private: isPrivate === 1,
+      });
+    }
     // Where an older record holds the key too, both are updated later.
     const isPrivate = write.private === true;
     if (isLinked && holders.length === 0) step.linked.add(write.key);

@@ -238,7 +238,8 @@ export class RecordWrites {
       holders.find(({ ark }) => ark === write.ark) ?? (write.mayShareKey ? undefined : holders[0]);
     if (holder) {
       const { ark, kind, deleted_at } = holder;
-      throw duplicate(write.ark, { ark, kind, deleted: deleted_at !== null });
+      const isPrivate = holder.private === 1;
+      throw duplicate(write.ark, { ark, kind, deleted: deleted_at !== null, private: isPrivate });
     }
     this.#checkOwner(write.owner, null);
     const waiting = newestOf(write, links) ?? this.#waiting.get(write.key);
