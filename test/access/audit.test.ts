@@ -151,6 +151,20 @@ describe("the audit log has one entry", () => {
     );
     const user = { name: "M", email: "m@example.org", password: PASSWORD, adminToken: PLANTED };
     await expectEach([() => rest("POST", "/user", user, null)], refused("adminToken"));
+    await expectEach(
+      [() => rest("POST", "/token/refresh", { refresh_token: `arkrefresh_${PLANTED}` }, null)],
+      refused("refreshToken"),
+    );
+    // Requests with a token do not wait for their entry.
+    const refusals = async () =>
+      (await all({ action: "SIGN_IN_REFUSED" })).map(({ detail }) => detail["way"]);
+    const before = await refusals();
+    await rest("GET", "/dataset", undefined, { ...ada, token: `arkgraph_${PLANTED}` });
+    await expect.poll(refusals).toEqual(["token", ...before]);
+    await rest("GET", "/dataset", undefined, { ...ada, token: `${ada.token.slice(0, -4)}AAAA` });
+    await expect.poll(refusals).toEqual(["token", "token", ...before]);
+    await rest("GET", "/dataset", undefined, { ...ada, token: `arkreview_${PLANTED}` });
+    await expect.poll(refusals).toEqual(["reviewLink", "token", "token", ...before]);
   });
 
   it("of a token that is made, and of one that is revoked", async () => {

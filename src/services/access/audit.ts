@@ -39,7 +39,15 @@ const MOST_REFUSED = 20;
 
 /** How somebody tried to come in. */
 interface Attempt {
-  way: "password" | "change" | "reset" | "adminToken" | "issuer";
+  way:
+    | "password"
+    | "change"
+    | "reset"
+    | "adminToken"
+    | "issuer"
+    | "token"
+    | "refreshToken"
+    | "reviewLink";
   /** What was entered. */
   name?: string;
   /** ARK of the account, where there is one. */

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { ServiceError } from "../../errors.js";
 import type { Account } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
-import { record, recordTokenUse } from "../access/audit.js";
+import { record, recordRefusal, recordTokenUse } from "../access/audit.js";
 import { hashOf, liveCredential, newSecret } from "./credentials.js";
 import { issueToken, type TokenAnswer } from "./tokens.js";
 
@@ -43,11 +43,13 @@ export async function issueWithRefresh(
 export async function refresh(deps: Deps, secret: string, now = Date.now()): Promise<TokenAnswer> {
   const found = await liveCredential(deps, secret, "refresh", now);
   // Of two requests with one token, one gets the next.
-  if (!found || !(await deps.records.removeCredential({ hash: hashOf(secret) })))
+  if (!found || !(await deps.records.removeCredential({ hash: hashOf(secret) }))) {
+    await recordRefusal(deps, { way: "refreshToken" });
     throw new ServiceError(
       "INVALID_TOKEN",
       "The refresh token was used, has expired or was revoked: sign in again.",
     );
+  }
   const { user } = found.account;
   await recordTokenUse(deps, { actor: user, kind: "refresh", token: `refresh ${user}` });
   const [person] = await deps.records.findMany([user]);

@@ -4,7 +4,7 @@ import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../errors.js";
 import type { Account, RecordStore } from "../../storage/records/port.js";
 import type { SharedMemory } from "../../storage/shared/port.js";
-import { recordTokenUse } from "../access/audit.js";
+import { recordRefusal, recordTokenUse } from "../access/audit.js";
 import type { Caller } from "../access/rules.js";
 import type { Review } from "../access/review.js";
 import { SCOPES, scopesIn } from "../access/scopes.js";
@@ -169,8 +169,10 @@ export class Authenticator {
   /** Attempts to guess a secret are limited as those to sign in. @throws `TOO_MANY_REQUESTS` */
   async #review(secret: string, sent: SentCredentials, now: number) {
     const link = await liveReviewLink(this.#deps, secret, now);
-    if (!link) await rateLimit(this.#deps, "LOGIN_RATE").take(`${sent.address()} review links`);
-    return link;
+    if (link) return link;
+    this.#noteRefusal("reviewLink", sent.address());
+    await rateLimit(this.#deps, "LOGIN_RATE").take(`${sent.address()} review links`);
+    return undefined;
   }
 
   async #bearer(header: string, address: string, now: number): Promise<Caller> {
@@ -181,14 +183,17 @@ export class Authenticator {
         "The Authorization header is not of the form: Bearer <token>.",
       );
     if (token.startsWith(ACCESS_TOKEN_PREFIX)) return this.#accessToken(token, address, now);
-    const claims = this.#verified.get(token) ?? this.#verify(token);
+    const claims = this.#verified.get(token) ?? this.#verify(token, address);
     if (claims.exp * 1000 <= now) throw refused("has expired");
     const account = await this.#deps.records.accountOf(claims.sub);
     const isOfBefore =
       claims.since === undefined
         ? Math.round(claims.iat * 1000) < (account?.tokensValidFrom ?? 0)
         : claims.since !== account?.tokensValidFrom;
-    if (!account || account.deleted || account.disabled || isOfBefore) throw refused("was revoked");
+    if (!account || account.deleted || account.disabled || isOfBefore) {
+      this.#noteRefusal("token", address);
+      throw refused("was revoked");
+    }
     this.#noteUse(
       { actor: account.user, kind: "bearer", token: `${claims.sub} ${claims.iat}` },
       address,
@@ -204,9 +209,20 @@ export class Authenticator {
     void recordTokenUse({ ...this.#deps, client: address }, use);
   }
 
+  /** As above. A bearer token that has expired is no attempt to guess one. */
+  #noteRefusal(way: "token" | "reviewLink", address: string): void {
+    if (address === "") return;
+    recordRefusal({ ...this.#deps, client: address }, { way }).catch((error: unknown) =>
+      this.#deps.log.error({ err: error, way, address }, "a refusal was not recorded"),
+    );
+  }
+
   async #accessToken(token: string, address: string, now: number): Promise<Caller> {
     const found = await liveCredential(this.#deps, token, "token", now);
-    if (!found) throw refused("has expired or was revoked");
+    if (!found) {
+      this.#noteRefusal("token", address);
+      throw refused("has expired or was revoked");
+    }
     noteUse(this.#deps, found.credential, { now, every: NOTED_USE });
     const { user, admin } = found.account;
     this.#noteUse({ actor: user, kind: "access", token: found.credential.id }, address);
@@ -222,7 +238,7 @@ export class Authenticator {
     };
   }
 
-  #verify(token: string): Claims {
+  #verify(token: string, address: string): Claims {
     let claims: Claims;
     try {
       claims = jwt.verify(token, this.#deps.jwtSecret, {
@@ -231,7 +247,9 @@ export class Authenticator {
         audience: this.#deps.installation,
       }) as unknown as Claims;
     } catch (error) {
-      throw refused((error as Error).name === "TokenExpiredError" ? "has expired" : "is not valid");
+      if ((error as Error).name === "TokenExpiredError") throw refused("has expired");
+      this.#noteRefusal("token", address);
+      throw refused("is not valid");
     }
     if (
       typeof claims.sub !== "string" ||
