@@ -115,6 +115,11 @@ describe("the files of a crate", () => {
       { name: "deep/er/notes.md", path: "data/deep/er/notes.md" },
     ]);
     expect(await folder(`path: "data", find: "1.txt"`)).toMatchObject({ totalCount: 0, nodes: [] });
+    const { body } = await registry.graphql(
+      `query ($id: ID!, $find: String) { roCrate(id: $id) { folder(find: $find) { fileCount } } }`,
+      { id: ROOT, find: "a".repeat(1001) },
+    );
+    expect(body["errors"][0].message).toContain("at most 1000 characters");
     // A text of spaces looks for nothing.
     expect(await folder(`find: " "`)).toMatchObject({ totalCount: 3 });
     const many = new Set<string>();

@@ -184,6 +184,7 @@ export interface Folder {
   next?: string;
 }
 
+const MAX_FIND_CHARS = 1000;
 /** Files in one read. */
 const FOLDER_PAGE = 1000;
 /** Files in one read of a page that needs fewer. */
@@ -199,7 +200,8 @@ export interface FolderQuery {
 /**
  * One folder of a crate: what is directly in it, with counts and sizes of everything below.
  * @param path without slashes at its ends; empty for the root
- * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `BAD_REQUEST`
+ * @throws ValidationError for a long `find`; ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`,
+ * `BAD_REQUEST`
  */
 export async function crateFolder(
   deps: Deps,
@@ -208,8 +210,14 @@ export async function crateFolder(
   { limit, after, find }: FolderQuery,
   caller: Caller | null,
 ): Promise<Folder> {
-  const root = await findLive(deps, ark, "rocrate");
   const sought = find?.trim().toLowerCase() ?? "";
+  if (sought.length > MAX_FIND_CHARS)
+    throw invalid(
+      ["query", "find"],
+      `String should have at most ${MAX_FIND_CHARS} characters`,
+      "string_too_long",
+    );
+  const root = await findLive(deps, ark, "rocrate");
   const inside = path.replace(/^\/+|\/+$/g, "");
   const prefix = inside === "" ? "" : `${inside}/`;
   const entries = new Map<string, { fileCount: number; size: number; file?: FileReference }>();
