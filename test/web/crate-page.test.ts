@@ -140,6 +140,13 @@ test("who may change a crate fixes its score by answering, on the page of the sc
   expect(late.status).toBe(422);
   expect(late.text).toContain("Somebody changed the crate meanwhile.");
   expect(late.text).toContain("By hand.");
+  expect(fixes).toContain("Publish the crate");
+  await server.request("PUT", "/publish", {
+    token: ada.token,
+    json: { "@id": ark, publicationStatus: "PUBLISHED" },
+  });
+  const published = section((await reader.get(`/score/${ark}`)).text, "fix");
+  expect(published).not.toContain("Publish the crate");
 });
 
 test("references that lead nowhere are listed with their way on", async () => {

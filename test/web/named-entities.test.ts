@@ -347,4 +347,20 @@ describe("names, where one is known", () => {
     expect(text).not.toContain("<b onclick");
     expect(/<h1[^>]*>([^<]*)</.exec(text)![1]!.length).toBeLessThan(400);
   });
+
+  it("an author and a keyword of 10,000 characters hide neither the citation nor a result", async () => {
+    const [author, keyword] = ["N".repeat(10_000), `quokka-${"K".repeat(10_000)}`];
+    const ark = await taken([{ "@id": "#ann", "@type": "Person", name: author }], {
+      name: "A crate of quokkas",
+      author: [to("#ann")],
+      keywords: ["quokka", keyword],
+    });
+    const cited = /<p class="citation"[^>]*>([^<]*)</.exec(await page(ark))![1]!;
+    expect(cited).toMatch(/^N{199}…\. \(\d{4}\)\. A crate of quokkas \[/);
+    const { text } = await registry.ask("/search?q=quokka&drafts=yes", {
+      headers: { Accept: "text/html" },
+    });
+    expect(text).toContain("A crate of quokkas");
+    expect(text).not.toContain("K".repeat(301));
+  });
 });

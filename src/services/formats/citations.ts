@@ -144,15 +144,19 @@ export async function cslItem(deps: FactDeps, view: RecordView): Promise<JsonObj
 
 /** Most authors of a styled citation; the APA manual shortens longer lists. */
 const MAX_AUTHORS = 20;
+/** Characters of a name and of a title in a styled citation, so that none hides all the rest. */
+const [MAX_NAME, MAX_TITLE] = [200, 1000];
 
 /** A citation as a sentence, as the APA manual (7th edition) cites data and software. */
 export async function citationText(deps: FactDeps, view: RecordView): Promise<string> {
   const facts = await factsOf(deps, view);
-  const names = facts.creators.map((agent) =>
-    agent.family && agent.given
-      ? invertedName({ ...agent, given: initials(agent.given) })
-      : agent.name,
-  );
+  const names = facts.creators
+    .map((agent) =>
+      agent.family && agent.given
+        ? invertedName({ ...agent, given: initials(agent.given) })
+        : agent.name,
+    )
+    .map((name) => cutAtSentence(name, MAX_NAME));
   const shown =
     names.length <= MAX_AUTHORS
       ? names
@@ -162,7 +166,7 @@ export async function citationText(deps: FactDeps, view: RecordView): Promise<st
       ? `${shown.slice(0, -1).join(", ")}, & ${shown.at(-1)}`
       : shown.join(", ");
   const version = facts.version === null ? "" : ` (Version ${facts.version})`;
-  const what = `${facts.title.replace(/\.+$/, "")}${version} [${called(facts)}].`;
+  const what = `${cutAtSentence(facts.title, MAX_TITLE).replace(/\.+$/, "")}${version} [${called(facts)}].`;
   const when = `(${facts.year}).`;
   const parts = who === "" ? [what, when] : [who.endsWith(".") ? who : `${who}.`, when, what];
   return `${[...parts, `${facts.publisher.name}.`, address(facts)].map(line).join(" ")}\n`;

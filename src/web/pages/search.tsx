@@ -821,6 +821,9 @@ function Nothing(
 
 type Fragment = SearchQuery["search"]["edges"][number]["fragments"][number];
 
+/** One keyword may be very long. */
+const MAX_PART_CHARS = 300;
+
 /** Pieces of the description and keywords with the words that were found. */
 function Fragments({ fragments }: { fragments: readonly Fragment[] }) {
   const shown = fragments.filter(({ field }) => field !== "NAME").slice(0, 2);
@@ -830,7 +833,13 @@ function Fragments({ fragments }: { fragments: readonly Fragment[] }) {
       {shown.map(({ field, parts }) => (
         <p dir="auto">
           {field === "KEYWORDS" && <span class="quiet">Keywords: </span>}
-          {parts.map(({ text, found: isFound }) => (isFound ? <mark>{text}</mark> : text))}
+          {parts.map(({ text, found: isFound }) =>
+            isFound ? (
+              <mark>{shortened(text, MAX_PART_CHARS)}</mark>
+            ) : (
+              shortened(text, MAX_PART_CHARS)
+            ),
+          )}
         </p>
       ))}
     </>

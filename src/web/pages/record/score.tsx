@@ -216,7 +216,7 @@ function Fixes({
   })).filter(({ helps }) => helps.length > 0);
   const clicks = open.flatMap(({ name, fix }): [string, string][] => {
     if (name === "persistent") return [["Reserve a DOI", recordPath(crate.id, "reserve")]];
-    return fix?.includes("ublish the crate")
+    return crate.publicationStatus === "DRAFT" && fix?.includes("ublish the crate")
       ? [["Publish the crate", withQuery("/my/records/publish", { id: crate.id })]]
       : [];
   });
