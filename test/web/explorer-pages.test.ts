@@ -86,6 +86,30 @@ test("help pages are the documentation: every link leads somewhere, every pictur
   expect(pages.get("/help/tutorials/researcher")).toContain("Bring a crate and share a result");
 });
 
+test("the help is searched by section: each result leads to what has all the words", async () => {
+  const get = async (path: string) =>
+    (await server.request("GET", path, { headers: { Accept: "text/html" } })).text;
+  const found = async (words: string) => {
+    const text = await get(`/help?find=${encodeURIComponent(words)}`);
+    const article = text.slice(text.indexOf("<article>"), text.indexOf("</article>"));
+    return [...article.matchAll(/<h2><a href="([^"]*)">/g)].map(([, address]) => address!);
+  };
+  const anonymous = await found("anonymous LINKS");
+  expect(anonymous.length).toBeGreaterThan(0);
+  expect(anonymous[0]).toMatch(/^\/help\/access#/);
+  for (const address of anonymous.slice(0, 5)) {
+    const [path, anchor] = address.split("#") as [string, string | undefined];
+    const text = await get(path);
+    if (anchor !== undefined) expect(text).toContain(`id="${anchor}"`);
+    expect(text.toLowerCase()).toMatch(/anonymous[^]*links|links[^]*anonymous/);
+  }
+  expect(await found("zzqqxx")).toEqual([]);
+  const hostile = await get(`/help?find=${encodeURIComponent('<img src=x> "')}`);
+  expect(hostile).not.toContain("<img src=x>");
+  expect(hostile).toContain("No page of the help has all these words.");
+  expect(await get("/help?find=+")).toContain(`<h1 id="documentation">`);
+});
+
 describe("the SPARQL page", () => {
   const sparql = (parameters: Record<string, string>) =>
     server.request("GET", `/sparql?${new URLSearchParams(parameters).toString()}`, {

@@ -43,11 +43,111 @@ export function help(): Help {
 
 const addressOf = (name: string): string => (name === "" ? "/help" : `/help/${name}`);
 
+/** A section of a page of the documentation, or what stands before the first one. */
+interface HelpSection {
+  /** With the anchor of the section. */
+  address: string;
+  title: string;
+  text: string;
+}
+
+let sections: readonly HelpSection[] | undefined;
+
+/** All sections, in the order of the pages; made once. */
+function helpSections(): readonly HelpSection[] {
+  const { pages } = help();
+  return (sections ??= Object.entries(pages).flatMap(([name, page]) =>
+    page.html.split(/(?=<h2 id=")/).map((html) => {
+      const [, id, heading] = /^<h2 id="([^"]*)">(.*?)<\/h2>/s.exec(html) ?? [];
+      return {
+        address: addressOf(name) + (id === undefined ? "" : `#${id}`),
+        title: heading === undefined ? page.title : `${page.title}: ${plainText(heading)}`,
+        text: plainText(html.replace(/^<h[12][^>]*>.*?<\/h[12]>/s, "")),
+      };
+    }),
+  ));
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"' };
+const plainText = (html: string): string =>
+  html
+    .replace(/<[^>]*>/g, " ")
+    .replace(/&(?:#(\d+)|(\w+));/g, (entity, number?: string, name?: string) =>
+      number === undefined ? (ENTITIES[name!] ?? entity) : String.fromCodePoint(Number(number)),
+    )
+    .replace(/\s+/g, " ")
+    .trim();
+
+/** Sections that are listed, and the characters that are shown around the first word. */
+const [MAX_FOUND, AROUND] = [30, 120];
+
+/** Sections that have all the words, those with most of them in the title first. */
+function findInHelp(words: readonly string[]): readonly HelpSection[] {
+  const inTitle = ({ title }: HelpSection) =>
+    words.filter((word) => title.toLowerCase().includes(word)).length;
+  return helpSections()
+    .filter(({ title, text }) => {
+      const whole = `${title} ${text}`.toLowerCase();
+      return words.every((word) => whole.includes(word));
+    })
+    .toSorted((a, b) => inTitle(b) - inTitle(a))
+    .slice(0, MAX_FOUND);
+}
+
+/** The text around the first of the words. */
+function around(text: string, words: readonly string[]): string {
+  const plain = text.toLowerCase();
+  // Infinity where the words are in the title alone.
+  const first = Math.min(...words.map((word) => plain.indexOf(word)).filter((at) => at >= 0));
+  const start = Number.isFinite(first) ? Math.max(0, first - AROUND) : 0;
+  const from = start === 0 ? 0 : text.indexOf(" ", start) + 1;
+  return (from > 0 ? "… " : "") + shortened(text.slice(from), 2 * AROUND);
+}
+
+/** What the documentation says of some words. */
+function foundPage(asked: string): Page {
+  const words = [...new Set(asked.toLowerCase().slice(0, 200).split(/\s+/))];
+  const found = findInHelp(words);
+  return {
+    title: `Help: ${shortened(asked, 60)}`,
+    section: "help",
+    body: (
+      <div class="help">
+        <Contents current="" find={asked} />
+        <article>
+          <h1>Help on “{shortened(asked, 60)}”</h1>
+          {found.length === 0 && (
+            <p>No page of the help has {words.length === 1 ? "this word" : "all these words"}.</p>
+          )}
+          {found.map(({ address, title, text }) => (
+            <>
+              <h2>
+                <a href={address}>{title}</a>
+              </h2>
+              <p>{around(text, words)}</p>
+            </>
+          ))}
+        </article>
+      </div>
+    ),
+  };
+}
+
 /** Every page of the documentation, in the order of its index. */
-function Contents({ current }: { current: string }) {
+function Contents({ current, find = "" }: { current: string; find?: string }) {
   const { navigation, pages } = help();
   return (
     <nav class="contents" aria-label="Help">
+      <form class="find" action="/help" role="search" aria-label="Search the help">
+        <input
+          type="search"
+          name="find"
+          value={find}
+          aria-label="Words in the help"
+          placeholder="Search the help…"
+        />
+        <button class="secondary">Find</button>
+      </form>
       <details class="more" open>
         <summary>All help pages</summary>
         {navigation.map((group) => (
@@ -119,7 +219,13 @@ function helpPage(name: string): Page {
 }
 
 export const helpRoutes: readonly Route[] = [
-  { path: "/help", get: async () => helpPage("") },
+  {
+    path: "/help",
+    get: async ({ query }) => {
+      const asked = query.get("find")?.trim() ?? "";
+      return asked === "" ? helpPage("") : foundPage(asked);
+    },
+  },
   { path: "/help/:page", get: async ({ param }) => helpPage(param("page")) },
   {
     path: "/help/:folder/:page",
