@@ -97,9 +97,11 @@ function findInHelp(words: readonly string[]): readonly HelpSection[] {
 /** The text around the first of the words. */
 function around(text: string, words: readonly string[]): string {
   const plain = text.toLowerCase();
-  // Infinity where the words are in the title alone.
-  const first = Math.min(...words.map((word) => plain.indexOf(word)).filter((at) => at >= 0));
-  const start = Number.isFinite(first) ? Math.max(0, first - AROUND) : 0;
+  const [first = 0] = words
+    .map((word) => plain.indexOf(word))
+    .filter((at) => at >= 0)
+    .toSorted((a, b) => a - b);
+  const start = Math.max(0, first - AROUND);
   const from = start === 0 ? 0 : text.indexOf(" ", start) + 1;
   return (from > 0 ? "… " : "") + shortened(text.slice(from), 2 * AROUND);
 }
