@@ -178,6 +178,7 @@ export async function makeMatrixWorld(
     const common = {
       "@id": `ark:99999/matrix-${state}-file`.toLowerCase(),
       author: planted("maker", own),
+      collector: planted("maker", own),
       ...wordsOf(own, earlier),
     };
     const ark = common["@id"];
@@ -224,6 +225,13 @@ export async function makeMatrixWorld(
         ...wordsOf(whole, earlier),
         author: { "@id": "#author" },
         publisher: maker,
+        // Formats cite these as authors, or show them, where `author` is hidden.
+        collector: maker,
+        compiler: [maker],
+        rightsHolder: maker,
+        dataGovernanceCommittee: maker,
+        ethicalReview: maker,
+        subjectOf: maker,
         hasPart: [{ "@id": "member.csv" }],
       },
     );
