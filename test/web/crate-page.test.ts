@@ -106,6 +106,25 @@ test("the page of a crate shows each criterion of its score with what to add", a
   expect(section(text, "score")).not.toContain("#fix");
 });
 
+test("the line of facts says what is known of a crate's origin, each with a link", async () => {
+  const files = [file, { "@id": "b.csv", "@type": "File", name: "Counts" }];
+  const run = {
+    "@id": "#run",
+    "@type": "CreateAction",
+    name: "Counting",
+    object: { "@id": "a.csv" },
+    result: { "@id": "b.csv" },
+  };
+  const { ark, text } = await page(await crate([...files, run], { "a.csv": "a", "b.csv": "b" }));
+  const facts = (shown: string) =>
+    /<ul class="origin-facts"[^>]*>(.*?)<\/ul>/s.exec(shown)![1]!.replaceAll(/<\/?li>/g, " ");
+  expect(facts(text)).toContain("2 hashes verified");
+  expect(facts(text)).toContain(`<a href="/score/${ark}">AI-readiness</a>`);
+  await server.request("GET", `/rocrate/ai-ready-score/${ark}`);
+  const scored = await server.request("GET", `/${ark}`, { headers: { Accept: "text/html" } });
+  expect(facts(scored.text)).toMatch(/<a href="#score">AI-readiness: \d+ of \d+<\/a>/);
+});
+
 test("who may change a crate fixes its score by answering, on the page of the score", async () => {
   const { ark } = await page(await crate([file], { "a.csv": "a" }));
   const reader = new Reader(server);

@@ -231,6 +231,7 @@ describe("Undo", () => {
     const archive = await crate([
       { "@id": "#a", "@type": "Dataset", name: "Draft of the crate", description: "Cells." },
       { "@id": "#b", "@type": "Dataset", name: "Public of the crate", description: "Cells." },
+      { "@id": "#c", "@type": "Person", name: "Josiah Carberry" },
     ]);
     const form = new FormData();
     form.set("file", new Blob([new Uint8Array(archive)]), "crate.zip");
@@ -242,6 +243,11 @@ describe("Undo", () => {
     const members = await server.deps.records.list({ crate: ark, limit: 10 });
     const named = (name: string) => members.items.find((item) => item.name === name)!.ark;
     await publish(named("Public of the crate"));
+    // A person is no other object.
+    const desk = (await reader.get("/my/records?q=Carberry")).text;
+    expect(desk).toMatch(
+      /Josiah Carberry.*?<span class="kind"><svg class="glyph k-user".*?<\/svg>Person</s,
+    );
     const done = await send({ action: "publish", id: ark });
     expect(await state(named("Draft of the crate"))).toBe("PUBLISHED");
     await undo(done.text);

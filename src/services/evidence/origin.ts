@@ -64,8 +64,11 @@ export async function originOf(ark: Ark, deps: Deps): Promise<Origin> {
   const request = { ark, direction: "upstream", limit: MAX_NODES } as const;
   const graph = await labelled(await evidenceGraph(request, evidenceDeps(deps)), deps);
   const records = await deps.records.findMany(graph["@graph"].map((node) => node["@id"]));
-  const stored = records.filter((record) => record !== undefined && record.tombstone === null);
-  return originIn(graph, await contentStates(deps, stored as NonNullable<(typeof records)[0]>[]));
+  // The archive of a crate is none of its files.
+  const files = records.flatMap((record) =>
+    record && record.tombstone === null && record.kind !== "rocrate" ? [record] : [],
+  );
+  return originIn(graph, await contentStates(deps, files));
 }
 
 /** The same from a graph that was read, and the states of the files of its records. */

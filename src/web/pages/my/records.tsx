@@ -241,7 +241,7 @@ function Desk({ records: shown, total, csrf, query, sort, hasDois }: DeskProps) 
                   <RecordLink record={record} />
                 </th>
                 <td class="minor">
-                  <KindLabel kind={record.kind ?? null} />
+                  <KindLabel kind={record.kind ?? null} types={record.types} />
                 </td>
                 <td>
                   <StatusBadge

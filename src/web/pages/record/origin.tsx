@@ -77,8 +77,8 @@ interface FactsProps {
   id: string;
   origin: OriginFactsFragment;
   licence: string | null;
-  /** Of a crate: criteria of AI-readiness that it meets. */
-  score: string | null;
+  /** Of a crate: criteria of AI-readiness that it meets; null where they were not computed yet. */
+  score?: string | null;
 }
 
 /** A line of facts, each a link to what shows it. */
@@ -112,7 +112,12 @@ export function OriginLine({ id, origin, licence, score }: FactsProps) {
       thirdParty === 0 ? "stated by the owner" : `${counted(thirdParty, "statement")} by others`,
     ]);
   facts.push(licence === null ? ["#metadata", "no licence stated"] : ["#metadata", licence]);
-  if (score !== null) facts.push(["#score", `AI-readiness: ${score}`]);
+  if (score !== undefined)
+    facts.push(
+      score === null
+        ? [recordPath(id, "score"), "AI-readiness"]
+        : ["#score", `AI-readiness: ${score}`],
+    );
   return (
     <ul class="origin-facts" aria-label="Facts">
       {facts.map(([href, text]) => (

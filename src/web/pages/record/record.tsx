@@ -288,7 +288,7 @@ function OriginPart({ record, kind, origin }: BodyProps) {
   const drawn = (origin?.picture.edges.length ?? 0) > 0;
   const isUnknown = origin === null && !AGENTS.has(kind);
   if (!hasProvenance(record) && !drawn && !isUnknown && !STATES_ORIGIN.has(kind)) return null;
-  const score = crateOf(record)?.score;
+  const crate = crateOf(record);
   return (
     <Provenance record={record} picture={origin?.picture}>
       {isUnknown && (
@@ -303,7 +303,7 @@ function OriginPart({ record, kind, origin }: BodyProps) {
             id={record.id}
             origin={origin.facts}
             licence={licenceOf(record)}
-            score={score ? scoreText(score) : null}
+            {...(crate && { score: crate.score ? scoreText(crate.score) : null })}
           />
         </>
       )}
