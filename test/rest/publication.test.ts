@@ -389,9 +389,10 @@ const statuses = async (...ids: string[]) =>
 /** At the same time: they wait for the clock. */
 describe("an embargo of a crate that ends", () => {
   const ask = async (path: string) => (await server.request("GET", path)).text;
+  // Each with its own `expect`: that of the file does not know which of them polls.
   it.concurrent(
     "is that of the draft members, and publishes all of them when it ends",
-    async () => {
+    async ({ expect }) => {
       const root = await uploaded();
       await publish(`${root}/old.csv`, "ARCHIVED");
       await publish(`${root}/secret.csv`, "EMBARGOED", { embargoedUntil: "2999-01-01" });
@@ -426,7 +427,7 @@ describe("an embargo of a crate that ends", () => {
       expect(body.data.record).toEqual({ publicationStatus: "PUBLISHED", embargoEndsAt: null });
     },
   );
-  it.concurrent("of which all files may be read opens its archive", async () => {
+  it.concurrent("of which all files may be read opens its archive", async ({ expect }) => {
     const root = await uploaded();
     const until = new Date(Date.now() + 3000).toISOString();
     await publish(root, "EMBARGOED", { embargoedUntil: until });
@@ -434,9 +435,9 @@ describe("an embargo of a crate that ends", () => {
     await expect.poll(() => readable(root)).toBe(200);
   });
 
-  it.concurrent.each(["sub/", "ark:59852/embargoed-by-itself"])(
+  it.concurrent.for(["sub/", "ark:59852/embargoed-by-itself"])(
     "within a crate opens its own parts: %s",
-    async (id) => {
+    async (id, { expect }) => {
       const { root, inner } = await nested(id);
       const late = `${root}/sub/late.txt`;
       await publish(late, "EMBARGOED", { embargoedUntil: "2999-01-01" });
