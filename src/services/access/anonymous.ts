@@ -18,7 +18,7 @@ const HIDDEN_PROPERTIES: ReadonlySet<string> = new Set(
    website worksfor writtenby`.split(/\s+/),
 );
 
-/** Words that say the same wherever they stand in a name, also as plurals: `firstAuthor`, `contact_emails`. */
+/** Words, and their plurals, that say the same wherever they stand: `firstAuthor`, `contact_emails`. */
 const HIDDEN_WORDS: ReadonlySet<string> = new Set(
   `acknowledgement acknowledgment affiliation annotator attendee author authorship award
    collaborator collector committee company compiler consortium contact contributor coordinator

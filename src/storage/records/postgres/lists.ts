@@ -205,10 +205,11 @@ export class SelectionReads {
       (key === null ? ["id"] : ["order_key", "id"])
         .map((column) => `${table}${column}${direction}`)
         .join();
-    const shares = sharesOf(query, sql).map(
-      (share) => `SELECT r.*, ${key ?? "NULL::bigint"} AS order_key FROM ${fromOf(share)}
-        WHERE ${joined([share.sql, ...conditions.map((each) => each.sql(sql, share)), ...where], "AND")}`,
-    );
+    const shares = sharesOf(query, sql).map((share) => {
+      const met = [share.sql, ...conditions.map((each) => each.sql(sql, share)), ...where];
+      return `SELECT r.*, ${key ?? "NULL::bigint"} AS order_key FROM ${fromOf(share)}
+        WHERE ${joined(met, "AND")}`;
+    });
     const found = firstOf(shares, by(""), sql.add(limit + 1));
     // Lengths are read without the documents, so that those beyond the page are not sent.
     const text = `SELECT ${RECORD_COLUMNS}, r.matched, r.id, r.order_key FROM (
