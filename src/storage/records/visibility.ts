@@ -61,13 +61,18 @@ export const withinLinkSql = (record: string, viewer: string): string =>
  * one that does not exist.
  * @param record alias of the table of records
  * @param viewer placeholder of {@link viewerKey}
+ * @param owned condition that a user acts for the owner of the record
  */
-export const seenSql = (record: string, viewer: string): string =>
+export const seenSql = (
+  record: string,
+  viewer: string,
+  owned = `${record}.owner_key IN (${actsForSql(viewer)})`,
+): string =>
   `(${viewer} IS NULL OR ${record}.private = 0 OR CASE
     WHEN ${viewer} = '' THEN false
     WHEN substr(${viewer}, 1, 5) = 'link '
       THEN ${ofLinkSql(record, viewer)} OR ${withinLinkSql(record, viewer)}
-    ELSE ${record}.owner_key IN (${actsForSql(viewer)}) END)`;
+    ELSE ${owned} END)`;
 
 /** SELECT of the keys of owners whose private records the viewer sees, of those that have any. */
 export const privateOwnersSql = (viewer: string): string =>

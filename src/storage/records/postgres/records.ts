@@ -5,7 +5,7 @@ import type { KindName } from "../../../model/kind.js";
 import type { Found, Holder, StoredRecord, Viewer } from "../port.js";
 import { RECORD_COLUMNS, recordOf, type RecordRow } from "../rows.js";
 import { isStorableText } from "../text.js";
-import { seenSql, viewerKey } from "../visibility.js";
+import { actsForSql, NOBODY, seenSql, viewerKey } from "../visibility.js";
 import { type Database, statement } from "./statement.js";
 
 /** Statements on their way at a time: one of them may be slow without holding up the others. */
@@ -54,13 +54,18 @@ const MANY = statement<RecordRow>(
 );
 const MANY_BY_KEY = statement<RecordRow>(
   `SELECT ${RECORD_COLUMNS} FROM ${FROM} WHERE r.key = ANY($1::text[])
-    AND ${seenSql("r", "$2::text")} ORDER BY r.ark`,
+    AND ${seenSql("r", "$2::text", "r.owner_key = ANY($3::text[])")} ORDER BY r.ark`,
 );
+const OWNERS = statement<[string]>(actsForSql("$1::text"));
 const HOLDERS = statement<[string, string, string, string | null, number]>(
   `SELECT r.ark, r.key, r.kind, r.owner, (r.deleted_at IS NOT NULL)::int FROM record AS r
     WHERE r.key = ANY($1::text[]) AND ${seenSql("r", "$2::text")}`,
 );
-/** Single records. */
+
+/**
+ * Single records. What a user acts for is read before records that are not open are looked for: a
+ * private record takes others as long as an identifier that nobody has.
+ */
 export class RecordReads {
   /** By {@link viewerKey}: those of other viewers go with other statements. */
   readonly #finds = new LRUCache<string, (ark: Ark) => Promise<Found | undefined>>({
@@ -75,7 +80,7 @@ export class RecordReads {
 
   /**
    * One statement for all records requested at a time when their identifiers are spelled as stored,
-   * two otherwise.
+   * two or three otherwise.
    */
   async find(ark: Ark, viewer?: Viewer): Promise<Found | undefined> {
     if (!isStorableText(ark.stored)) return undefined;
@@ -83,27 +88,24 @@ export class RecordReads {
     const name = key === null ? "all" : `viewer ${key}`;
     let find = this.#finds.get(name);
     if (!find)
-      this.#finds.set(name, (find = gathered((arks: readonly Ark[]) => this.#findAll(arks, key))));
+      this.#finds.set(
+        name,
+        (find = gathered((arks: readonly Ark[]) => this.#findAll(arks, viewer))),
+      );
     return find(ark);
   }
 
-  /** Two statements at most, for any number of records. */
+  /** Three statements at most, for any number of records. */
   async findMany(arks: readonly string[], viewer?: Viewer): Promise<(StoredRecord | undefined)[]> {
-    const asked = [...new Set(arks.filter(isStorableText))];
+    const asked = arks.filter(isStorableText).map((ark) => ({ stored: ark, key: arkKey(ark) }));
     if (asked.length === 0) return arks.map(() => undefined);
-    const byArk = new Map(
-      (await this.#database.query(MANY, [asked, viewerKey(viewer)])).map((row) => [
-        row[0],
-        recordOf(row),
-      ]),
-    );
-    const missing = [...new Set(asked.filter((ark) => !byArk.has(ark)).map(arkKey))];
-    const byKey = new Map<string, StoredRecord | undefined>();
-    if (missing.length > 0) {
-      for (const row of await this.#database.query(MANY_BY_KEY, [missing, viewerKey(viewer)]))
-        byKey.set(row[1], byKey.has(row[1]) ? undefined : recordOf(row));
-    }
-    return arks.map((ark) => byArk.get(ark) ?? byKey.get(arkKey(ark)));
+    const { byArk, byKey } = await this.#read(asked, viewer);
+    return arks.map((ark) => {
+      const record = byArk.get(ark);
+      if (record) return record;
+      const [other, ...more] = byKey.get(arkKey(ark)) ?? [];
+      return more.length > 0 ? undefined : other;
+    });
   }
 
   async holders(keys: readonly string[], viewer?: Viewer): Promise<Holder[]> {
@@ -119,16 +121,8 @@ export class RecordReads {
     }));
   }
 
-  async #findAll(arks: readonly Ark[], viewer: string | null): Promise<(Found | undefined)[]> {
-    const asked = [...new Set(arks.map(({ stored }) => stored))];
-    const byArk = new Map(
-      (await this.#database.query(MANY, [asked, viewer])).map((row) => [row[0], recordOf(row)]),
-    );
-    const missing = new Set(arks.filter(({ stored }) => !byArk.has(stored)).map(({ key }) => key));
-    const byKey = new Map<string, StoredRecord[]>();
-    if (missing.size > 0)
-      for (const row of await this.#database.query(MANY_BY_KEY, [[...missing], viewer]))
-        byKey.set(row[1], [...(byKey.get(row[1]) ?? []), recordOf(row)]);
+  async #findAll(arks: readonly Ark[], viewer?: Viewer): Promise<(Found | undefined)[]> {
+    const { byArk, byKey } = await this.#read(arks, viewer);
     return arks.map((ark) => {
       const record = byArk.get(ark.stored);
       if (record) return { record };
@@ -137,5 +131,28 @@ export class RecordReads {
         ? { ambiguous: others.map((other) => other.ark) }
         : others[0] && { record: others[0] };
     });
+  }
+
+  /** Records by their spelling, and by key those that were not found so. */
+  async #read(
+    arks: readonly Pick<Ark, "stored" | "key">[],
+    viewer?: Viewer,
+  ): Promise<{ byArk: Map<string, StoredRecord>; byKey: Map<string, StoredRecord[]> }> {
+    const byArk = new Map<string, StoredRecord>();
+    const byKey = new Map<string, StoredRecord[]>();
+    const asked = [...new Set(arks.map(({ stored }) => stored))];
+    const first = viewer?.user ? NOBODY : viewer;
+    for (const row of await this.#database.query(MANY, [asked, viewerKey(first)]))
+      byArk.set(row[0], recordOf(row));
+    const missing = new Set(arks.filter(({ stored }) => !byArk.has(stored)).map(({ key }) => key));
+    if (missing.size === 0) return { byArk, byKey };
+    const owners = viewer?.user ? await this.#database.query(OWNERS, [viewer.user]) : [];
+    const seen = [viewerKey(viewer), owners.flat()] as const;
+    for (const row of await this.#database.query(MANY_BY_KEY, [[...missing], ...seen])) {
+      const record = recordOf(row);
+      byArk.set(record.ark, record);
+      byKey.set(record.key, [...(byKey.get(record.key) ?? []), record]);
+    }
+    return { byArk, byKey };
   }
 }
