@@ -281,7 +281,7 @@ describe("private records", () => {
         graph.hidden,
         graph.dangling.length,
         data.evidence.hidden.unknown,
-        page.text.includes("1 record is unknown here, or not for you to see."),
+        page.text.includes("1 record that you may not see, or that nobody registered here."),
       ];
     };
     for (const reader of [null, other!])

@@ -133,8 +133,8 @@ export function Chips({ id, view, picture, graph, kinds }: ChipsProps) {
       )}
       {graph.hidden.unknown !== undefined && (
         <li class="quiet">
-          {graph.hidden.unknown === 1 ? "1 record is" : `${graph.hidden.unknown} records are`}{" "}
-          unknown here, or not for you to see.
+          {graph.hidden.unknown === 1 ? "1 record" : `${graph.hidden.unknown} records`} that you may
+          not see, or that nobody registered here.
         </li>
       )}
     </ul>
