@@ -168,6 +168,47 @@ test("who may change a crate fixes its score by answering, on the page of the sc
   expect(published).not.toContain("Publish the crate");
 });
 
+test("every fix in the records of a crate leads to a field of a form that repairs it", async () => {
+  const files = [file, { "@id": "b.bin", "@type": "File", name: "Of nothing" }];
+  const run = { "@id": "#run", "@type": "CreateAction", name: "Counting" };
+  const tool = { "@id": "#tool", "@type": "SoftwareApplication", name: "Counter" };
+  const { ark } = await page(await crate([...files, run, tool], { "a.csv": "a", "b.bin": "b" }));
+  const reader = new Reader(server);
+  await reader.signIn(ada.email);
+  const fixesNow = async () => section((await reader.get(`/score/${ark}`)).text, "fix");
+  const fixes = await fixesNow();
+  const links = [...fixes.matchAll(/href="(\/edit\/[^"]*)"/g)].map(([, href]) =>
+    href!.replaceAll("&amp;", "&"),
+  );
+  const asked = new Set<string>();
+  for (const href of links) {
+    const form = (await reader.get(href)).text;
+    for (const name of new URLSearchParams(href.split("?")[1]).getAll("field")) {
+      asked.add(name);
+      const stated = name.replace(/^(?:schema|hasSummaryStatistics)$/, "https://w3id.org/EVI#$&");
+      expect(form.split('<details class="more"')[0]).toMatch(
+        new RegExp(`name="${stated.replace("#schema", "#Schema")}"`),
+      );
+    }
+  }
+  for (const name of ["encodingFormat", "isBasedOn", "schema", "hasSummaryStatistics"])
+    expect(asked).toContain(name);
+  for (const name of ["usedDataset", "usedSoftware", "softwareRequirements", "url"])
+    expect(asked).toContain(name);
+  for (const [href, answers] of [
+    [`/edit/${ark}/b.bin`, { encodingFormat: "text/csv", isBasedOn: "https://example.org/b" }],
+    [`/edit/${ark}/a.csv`, { encodingFormat: "text/csv", isBasedOn: `${ark}/b.bin` }],
+  ] as const) {
+    const expected = /name="expected" value="(\d+)"/.exec((await reader.get(href)).text)![1]!;
+    expect((await reader.send(href, { ...answers, expected })).status).toBe(303);
+  }
+  const after = await fixesNow();
+  expect(after).not.toContain("Say in which format each file is.");
+  expect(after).not.toContain("Say where each comes from.");
+  const { body } = await server.request("GET", `/${ark}/a.csv`, { token: ada.token });
+  expect(body).toMatchObject({ isBasedOn: [{ "@id": `${ark}/b.bin` }] });
+});
+
 test("references that lead nowhere are listed with their way on", async () => {
   const named = (count: number, at: string) =>
     Array.from({ length: count }, (_, n) => ({ "@id": `ark:99999/lost-${at}-${n}` }));

@@ -51,14 +51,11 @@ export function together(...statuses: readonly Status[]): Status {
       : "partly";
 }
 
-/** Places of several shares, first those where something is missing. */
+/** Places of several shares: where something is missing, or where nothing is, all of them. */
 export function evidenceOf(...shares: readonly Share[]): string[] {
-  return [
-    ...new Set([
-      ...shares.flatMap(({ lacking }) => lacking),
-      ...shares.flatMap(({ having }) => having),
-    ]),
-  ].slice(0, MAX_EVIDENCE);
+  const lacking = shares.flatMap((share) => share.lacking);
+  const places = lacking.length > 0 ? lacking : shares.flatMap(({ having }) => having);
+  return [...new Set(places)].slice(0, MAX_EVIDENCE);
 }
 
 /** `2 of 3 files have a format`; `no files are described` where there are none. */

@@ -2,11 +2,13 @@
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../errors.js";
 import {
+  custom,
   type Field as ModelField,
   isObject,
   type JsonObject,
   type JsonValue,
   listOf,
+  text as textField,
 } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
@@ -68,6 +70,11 @@ interface Question {
   name: string;
   label: string;
   field: ModelField;
+  /**
+   * Other names of the member. It is not a field of the model: its references are written as JSON-LD
+   * has them.
+   */
+  others?: readonly string[];
 }
 
 /** Creates a record of a kind that people describe by hand. @returns its identifier */
@@ -92,21 +99,83 @@ function questionsOf(kind: KindName): Question[] {
     .map(([name, field]) => ({ name, label: labelOf(name), field }));
 }
 
+/** Members that crates state of files and programs beside the fields of the model, by their names. */
+const FORMAT = ["encodingFormat", "format", "fileFormat"] as const;
+const STATED = {
+  format: [FORMAT, textField("schema:encodingFormat", "Media type, for example text/csv.")],
+  size: [["contentSize"], textField("schema:contentSize", "Of the file, in bytes.")],
+  origin: [
+    ["isBasedOn"],
+    custom("stringOrList", "schema:isBasedOn", "Where it comes from: records or addresses.", {
+      link: true,
+    }),
+  ],
+  statistics: [
+    ["https://w3id.org/EVI#hasSummaryStatistics", "hasSummaryStatistics"],
+    textField("evi:hasSummaryStatistics", "Record or address of the statistics of a table.", {
+      link: true,
+    }),
+  ],
+  schema: [
+    ["https://w3id.org/EVI#Schema", "Schema", "schema", "hasSchema", "tableSchema", "dataSchema"],
+    textField("evi:Schema", "Record that describes the columns of a table.", { link: true }),
+  ],
+  whole: [
+    ["isPartOf"],
+    custom("stringOrList", "schema:isPartOf", "Crate or folder that it belongs to.", {
+      link: true,
+    }),
+  ],
+  address: [["contentUrl"], textField("schema:contentUrl", "Where the bytes are.")],
+  requirements: [
+    ["softwareRequirements", "runtimePlatform"],
+    textField("schema:softwareRequirements", "What it needs to run: systems, languages, packages."),
+  ],
+} as const satisfies Record<string, readonly [readonly [string, ...string[]], ModelField]>;
+
+const ALSO_ASKED: Partial<Record<KindName, readonly (keyof typeof STATED)[]>> = {
+  dataset: ["format", "size", "address", "origin", "schema", "statistics", "whole"],
+  datadownload: ["origin", "schema", "statistics", "whole"],
+  mlmodel: ["size"],
+  software: ["format", "address", "requirements", "whole"],
+  rocrate: ["whole"],
+};
+
+/** The members besides the fields of the model, under the names that the record states them by. */
+function statedQuestions(kind: KindName, document: JsonObject): Question[] {
+  return (ALSO_ASKED[kind] ?? []).map((key) => {
+    const [names, field] = STATED[key];
+    const stated = Object.keys(document).find((member) =>
+      names.some((name) => member === name || member.endsWith(`:${name}`)),
+    );
+    const name = stated ?? names[0];
+    return { name, label: labelOf(name), field, others: names };
+  });
+}
+
 /** What people change most, in this order. */
 const MAIN = ["name", "description", "author", "keywords", "license", "version", "datePublished"];
 
 interface QuestionsProps {
   questions: readonly Question[];
   isNew: boolean;
+  /** Names of fields that the reader came for: they stand first. */
+  first?: readonly string[];
   /** Names of fields that need attention. */
   wrong: ReadonlySet<string>;
   children(question: Question): ComponentChildren;
 }
 
 /** The fields of a form: first those that people look for, and what a new record needs. */
-function Questions({ questions, isNew, wrong, children }: QuestionsProps) {
-  const main = MAIN.flatMap((name) => questions.filter((question) => question.name === name));
-  const others = questions.filter(({ name }) => !MAIN.includes(name));
+function Questions({ questions, isNew, first = [], wrong, children }: QuestionsProps) {
+  const isOf = (asked: string, { name, others: also }: Question): boolean =>
+    asked === name || also?.includes(asked) === true;
+  const main = [
+    ...new Set(
+      [...first, ...MAIN].flatMap((asked) => questions.filter((each) => isOf(asked, each))),
+    ),
+  ];
+  const others = questions.filter((question) => !main.includes(question));
   const needed = others.filter(({ field }) => isNew && field.required);
   const further = others.filter((question) => !needed.includes(question));
   return (
@@ -394,11 +463,17 @@ function typedIn(questions: readonly Question[], form: URLSearchParams): Texts {
  * The stored value with the text of a form in it: an item that stayed is as it was stored, and what
  * takes the place of references is a reference too.
  */
-function valueOf({ field }: Question, text: string, stored: JsonValue | undefined): JsonValue {
+function valueOf(
+  { field, others }: Question,
+  text: string,
+  stored: JsonValue | undefined,
+): JsonValue {
   const items = listOf(stored);
   const refers = items.length > 0 && items.every(isObject);
   const written = (line: string): JsonValue =>
-    refers && !/\s/.test(line.trim()) ? { "@id": line.trim() } : line;
+    (refers && !/\s/.test(line.trim())) || (others && field.link && IRI.test(line.trim()))
+      ? { "@id": line.trim() }
+      : line;
   if (!isList(field)) return text.trim() === "" ? null : written(text);
   const lines = linesOf(text);
   if (lines.length === 0) return null;
@@ -416,7 +491,12 @@ function changeable(id: string, record: Shown | null | undefined): Shown {
   return record;
 }
 
-const questionsFor = ({ kind }: Shown): Question[] => questionsOf(kindOf(kind ?? "ENTITY"));
+function questionsFor({ kind: name, document }: Shown): Question[] {
+  const kind = kindOf(name ?? "ENTITY");
+  return [...questionsOf(kind), ...statedQuestions(kind, document as JsonObject)];
+}
+
+const IRI = /^(?:https?:\/\/|ark:)\S+$/;
 
 interface FormState {
   record: Shown;
@@ -466,6 +546,7 @@ function editPage(request: PageRequest, state: FormState): Page {
           <Questions
             questions={asked}
             isNew={false}
+            first={request.query.getAll("field")}
             wrong={new Set([...Object.keys(problem.fields), ...conflicts])}
           >
             {({ name, label, field }) => (

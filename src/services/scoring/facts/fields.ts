@@ -152,9 +152,9 @@ export class Share {
     if (places.length < MAX_EVIDENCE) places.push(place);
   }
 
-  /** The places that decided, first those where something is missing. */
+  /** The places that decided: where something is missing, or where nothing is, all of them. */
   get evidence(): string[] {
-    return [...this.lacking, ...this.having].slice(0, MAX_EVIDENCE);
+    return this.lacking.length > 0 ? this.lacking : this.having;
   }
 }
 

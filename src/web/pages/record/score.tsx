@@ -1,13 +1,17 @@
 /** How ready a crate is for AI: groups of criteria with a meter, and what is fixed with least effort. */
 import { ServiceError, ValidationError } from "../../../errors.js";
+import type { KindName } from "../../../model/kind.js";
 import { nameText } from "../../../model/labels.js";
 import { Field, Form, Notice, Section, When } from "../../components.js";
 import {
   ChangeRecordDocument,
   type CratePartsFragment,
+  ScoreMembersDocument,
+  type ScoreMembersQuery,
   ScorePageDocument,
   type ScorePageQuery,
 } from "../../documents.js";
+import { kindOf } from "../../format.js";
 import { LICENCES } from "../../licences.js";
 import type { Page, PageRequest, Redirect, Route } from "../../page.js";
 import { recordPath, withQuery } from "../../paths.js";
@@ -34,12 +38,41 @@ interface Question {
   /** Lines of the field; absent: one. */
   lines?: number;
   options?: readonly (readonly [string, string])[];
+  suggestions?: readonly (readonly [string, string])[];
+  /** Criteria that it helps; absent: those whose fix names the term. */
+  helps?: readonly string[];
+  /** Asked only where nothing is answered yet: an answer would replace the earlier ones. */
+  isFirst?: true;
 }
 
+/** Profiles that readers choose from; any other may be typed. */
+const PROFILES = [
+  ["https://w3id.org/ro/wfrun/process/0.5", "Process Run Crate"],
+  ["https://w3id.org/ro/wfrun/workflow/0.5", "Workflow Run Crate"],
+  ["https://w3id.org/ro/wfrun/provenance/0.5", "Provenance Run Crate"],
+  ["https://w3id.org/workflowhub/workflow-ro-crate/1.0", "Workflow RO-Crate"],
+  ["https://w3id.org/5s-crate/0.4", "Five Safes Crate"],
+] as const;
+
 const QUESTIONS: readonly Question[] = [
+  { term: "name", label: "Name", helps: ["findable", "contextualized"] },
   { term: "license", label: "Licence", options: [["", "Choose one"], ...LICENCES] },
   { term: "keywords", label: "Keywords", lines: 3, help: "One per line." },
   { term: "description", label: "Description", lines: 4 },
+  { term: "datePublished", label: "When were they published?", help: "For example: 2026-01-31." },
+  {
+    term: "about",
+    label: "What are they about?",
+    lines: 2,
+    isFirst: true,
+    help: "Addresses of terms of a vocabulary, one per line: http://purl.obolibrary.org/obo/…",
+  },
+  {
+    term: "conformsTo",
+    label: "Which profile of RO-Crate do they follow?",
+    suggestions: PROFILES,
+    help: "Its address.",
+  },
   { term: "rai:dataUseCases", label: "What are the data good for?", lines: 2 },
   { term: "rai:dataLimitations", label: "What are they not good for?", lines: 2 },
   { term: "rai:dataCollection", label: "How were they collected?", lines: 2 },
@@ -74,8 +107,82 @@ const QUESTIONS: readonly Question[] = [
   },
 ];
 
-const questionsOf = ({ fix }: Criterion): Question[] =>
-  QUESTIONS.filter(({ term }) => new RegExp(`(?:^|\\s)${term}\\b`).test(fix ?? ""));
+const questionsOf = ({ name, status, fix }: Criterion): Question[] =>
+  QUESTIONS.filter(
+    ({ term, helps, isFirst }) =>
+      (helps?.includes(name) ?? true) &&
+      !(isFirst && status === "PARTLY") &&
+      new RegExp(`(?:^|\\s)${term}\\b`).test(fix ?? ""),
+  );
+
+/** What is missing in members of the crate: the fields of their forms that it is filled in by. */
+interface Repair {
+  /** What to fill in. */
+  text: string;
+  fields: Partial<Record<KindName, readonly string[]>>;
+  /** Places of evidence that it is about; absent: all. */
+  places?: RegExp;
+}
+
+const files = (...fields: string[]) => ({ dataset: fields, datadownload: fields });
+const FORMATS = { ...files("encodingFormat"), software: ["encodingFormat"], mlmodel: ["format"] };
+const PART = { ...files("isPartOf"), software: ["isPartOf"], mlmodel: ["isPartOf"] };
+
+const REPAIRS: Readonly<Record<string, Repair>> = {
+  accessible: { text: "Say where the content is.", fields: files("contentUrl") },
+  associated: {
+    text: "Say which folder or crate each is a part of.",
+    fields: { ...PART, rocrate: ["isPartOf"] },
+    places: /#$/,
+  },
+  interoperable: {
+    text: "Write formats as registered media types, for example text/csv.",
+    fields: FORMATS,
+    places: /format$/i,
+  },
+  interpretable: {
+    text: "Name the software of each run, and where the software is.",
+    fields: { computation: ["usedSoftware"], software: ["url"] },
+  },
+  portable: {
+    text: "Say what the software needs to run.",
+    fields: { software: ["softwareRequirements"] },
+  },
+  standardized: { text: "Say in which format each file is.", fields: FORMATS },
+  standards: {
+    text: "Name the schema that describes the columns of each table.",
+    fields: files("schema"),
+  },
+  statistics: {
+    text: "State the size of each file, and the statistics of each table.",
+    fields: files("hasSummaryStatistics", "contentSize"),
+  },
+  traceable: {
+    text: "Name what each run used, and what it made.",
+    fields: {
+      computation: ["usedDataset", "generated"],
+      experiment: ["usedSample", "generated"],
+    },
+  },
+  transparent: {
+    text: "Say where each comes from.",
+    fields: { ...files("isBasedOn"), mlmodel: ["derivedFrom"] },
+  },
+};
+
+/** Most members that a page leads to for one criterion. */
+const MAX_MEMBERS = 5;
+
+const repairOf = ({ name }: Criterion): Repair | undefined =>
+  Object.hasOwn(REPAIRS, name) ? REPAIRS[name] : undefined;
+
+/** Identifiers of the members in which something is missing. */
+const membersOf = (criterion: Criterion): string[] => {
+  const { places = /^/ } = repairOf(criterion) ?? {};
+  return criterion.evidence
+    .filter((place) => places.test(place))
+    .map((place) => place.slice(0, place.indexOf("#")));
+};
 
 const isOpen = ({ status }: Criterion): boolean => status === "NOT_MET" || status === "PARTLY";
 
@@ -197,19 +304,33 @@ function Earlier({ history }: Pick<ScorecardProps, "history">) {
 }
 
 type Crate = NonNullable<ScorePageQuery["roCrate"]>;
+type Member = Extract<ScoreMembersQuery["nodes"][number], { mayChange: boolean }>;
+
+/** The members that the reader may fix for a criterion, with the fields of each. */
+function repairsOf(criterion: Criterion, known: ReadonlyMap<string, Member>) {
+  const { fields = {} } = repairOf(criterion) ?? {};
+  return membersOf(criterion)
+    .flatMap((id) => known.get(id) ?? [])
+    .flatMap((member) => {
+      const asked = fields[kindOf(member.kind ?? "ENTITY")];
+      return asked && member.mayChange ? [{ member, asked }] : [];
+    });
+}
 
 /** What one field or one click fixes, before what needs another upload. */
 function Fixes({
   crate,
-  categories,
+  open,
+  members,
   request,
 }: {
   crate: Crate;
-  categories: readonly Category[];
+  /** Criteria that are not met, or in part. */
+  open: readonly Criterion[];
+  members: ReadonlyMap<string, Member>;
   request: PageRequest;
 }) {
   const { csrf, form } = request;
-  const open = categories.flatMap(({ criteria }) => criteria).filter(isOpen);
   const asked = QUESTIONS.map((question) => ({
     ...question,
     helps: open.filter((criterion) => questionsOf(criterion).includes(question)),
@@ -220,8 +341,15 @@ function Fixes({
       ? [["Publish the crate", withQuery("/my/records/publish", { id: crate.id })]]
       : [];
   });
+  const repairs = open
+    .map((criterion) => ({ criterion, found: repairsOf(criterion, members) }))
+    .filter(({ found }) => found.length > 0);
+  const isRepaired = new Set(repairs.map(({ criterion }) => criterion));
   const uploads = open.filter(
-    (criterion) => questionsOf(criterion).length === 0 && criterion.name !== "persistent",
+    (criterion) =>
+      questionsOf(criterion).length === 0 &&
+      !isRepaired.has(criterion) &&
+      criterion.name !== "persistent",
   );
   if (open.length === 0) return null;
   return (
@@ -231,13 +359,14 @@ function Fixes({
           <h3>By a sentence</h3>
           <p>What you leave empty stays open.</p>
           <input type="hidden" name="revision" value={crate.revision ?? ""} />
-          {asked.map(({ term, label, help, lines, options, helps }) => (
+          {asked.map(({ term, label, help, lines, options, suggestions, helps }) => (
             <Field
               label={label}
               name={term}
               value={form.get(term) ?? ""}
               {...(lines === undefined ? {} : { lines })}
               {...(options === undefined ? {} : { options })}
+              suggestions={suggestions}
               help={[
                 help,
                 `For: ${helps.map(({ name }) => labelOf(name).toLowerCase()).join(", ")}.`,
@@ -261,6 +390,27 @@ function Fixes({
           </p>
         </>
       )}
+      {repairs.length > 0 && (
+        <>
+          <h3>In the records of the crate</h3>
+          <ul>
+            {repairs.map(({ criterion, found }) => (
+              <li>
+                <strong>{labelOf(criterion.name)}.</strong> {repairOf(criterion)?.text}
+                <ul>
+                  {found.slice(0, MAX_MEMBERS).map(({ member, asked: fields }) => (
+                    <li>
+                      <a href={editPath(member.id, fields)}>
+                        <bdi>{shortened(nameText(member), 120)}</bdi>
+                      </a>
+                    </li>
+                  ))}
+                </ul>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
       {uploads.length > 0 && (
         <>
           <h3>
@@ -279,6 +429,10 @@ function Fixes({
   );
 }
 
+/** The form of a record with these fields first. */
+const editPath = (id: string, fields: readonly string[]): string =>
+  `${recordPath(id, "edit")}?${new URLSearchParams(fields.map((name) => ["field", name])).toString()}`;
+
 /** The scorecard on a page of its own, with what to fix for those who may. */
 async function scorePage(request: PageRequest, problem?: string): Promise<Page> {
   const { ask, param, query } = request;
@@ -286,6 +440,10 @@ async function scorePage(request: PageRequest, problem?: string): Promise<Page> 
   const { roCrate, aiReadyScore } = await ask(ScorePageDocument, { id });
   if (!roCrate) throw new ServiceError("NOT_FOUND", `No crate is stored under ${id}.`);
   const name = nameText(roCrate);
+  const open = (aiReadyScore?.categories ?? []).flatMap(({ criteria }) => criteria).filter(isOpen);
+  const ids = [...new Set(open.filter((each) => repairOf(each)).flatMap(membersOf))];
+  const members =
+    roCrate.mayChange && ids.length > 0 ? await ask(ScoreMembersDocument, { ids }) : null;
   const answered = Number(query.get("answered"));
   return {
     status: problem === undefined ? 200 : 422,
@@ -305,8 +463,19 @@ async function scorePage(request: PageRequest, problem?: string): Promise<Page> 
           history={roCrate.scoreHistory}
           mayChange={false}
         />
-        {roCrate.mayChange && aiReadyScore && (
-          <Fixes crate={roCrate} categories={aiReadyScore.categories} request={request} />
+        {roCrate.mayChange && (
+          <Fixes
+            crate={roCrate}
+            open={open}
+            members={
+              new Map(
+                members?.nodes.flatMap((node) =>
+                  node && "mayChange" in node ? [[node.id, node] as const] : [],
+                ),
+              )
+            }
+            request={request}
+          />
         )}
       </>
     ),
@@ -314,7 +483,18 @@ async function scorePage(request: PageRequest, problem?: string): Promise<Page> 
 }
 
 /** Members of the context of every crate; the context of a crate need not explain the others. */
-const PLAIN: ReadonlySet<string> = new Set(["license", "keywords", "description", "publisher"]);
+const PLAIN: ReadonlySet<string> = new Set([
+  "name",
+  "license",
+  "keywords",
+  "description",
+  "publisher",
+  "datePublished",
+  "about",
+  "conformsTo",
+]);
+/** Members whose addresses are references. */
+const REFERENCES: ReadonlySet<string> = new Set(["publisher", "about", "conformsTo"]);
 
 /** The member that an answer is written as: a whole IRI needs no context that explains it. */
 const memberOf = ({ term }: Question): string =>
@@ -325,11 +505,13 @@ const memberOf = ({ term }: Question): string =>
       : `https://w3id.org/EVI#${term}`;
 
 /** The value of an answer as documents have it. */
-function valueOf({ term, lines }: Question, text: string): unknown {
+function valueOf({ term }: Question, text: string): unknown {
   if (term === "keywords") return text.split(/\s*[\n,]\s*/).filter((word) => word !== "");
-  if (lines === undefined && /^https?:\/\/\S+$/.test(text) && term === "publisher")
-    return { "@id": text };
-  return text;
+  if (!REFERENCES.has(term)) return text;
+  const values = text
+    .split(/\s*\n\s*/)
+    .map((line) => (/^https?:\/\/\S+$/.test(line) ? { "@id": line } : line));
+  return values.length === 1 ? values[0] : values;
 }
 
 /** Writes the answers into the crate. */
