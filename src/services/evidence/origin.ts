@@ -7,7 +7,7 @@ import { type ContentState, contentStates } from "../files/content.js";
 import { evidenceGraph } from "./evidence-graph.js";
 import { edgesOf } from "./formats.js";
 import { labelled } from "./labelled.js";
-import { GLYPHS, type GlyphName, glyphOf } from "./picture/glyphs.js";
+import { GLYPHS, type GlyphName, glyphOf, type Noun, nounOf } from "./picture/glyphs.js";
 import { evidenceDeps, type EvidenceGraph } from "./types.js";
 
 /** A part of a sentence: words, or the name of a record. */
@@ -84,7 +84,7 @@ export function originIn(graph: EvidenceGraph, contents: readonly ContentState[]
     "@id": walk.root,
     phrases: phrasesOf(walk, unread),
     supporting: walk.nodes.length - 1 + unread,
-    activities: walk.count("computation"),
+    activities: walk.others("computation").length,
     inputs: inputs.length + absent.length,
     inputsHere: inputs.length,
     files: files.length,
@@ -107,6 +107,7 @@ interface Node {
   id: string;
   name: string;
   glyph: GlyphName;
+  noun: Noun;
 }
 
 /** A graph as the sentence reads it: which nodes support which. */
@@ -119,11 +120,16 @@ class Walk {
 
   constructor(graph: EvidenceGraph) {
     this.root = graph["@id"];
-    this.nodes = graph["@graph"].map((node) => ({
-      id: node["@id"],
-      name: nameText({ id: node["@id"], name: node.name ?? null }),
-      glyph: glyphOf(node["@type"]),
-    }));
+    this.nodes = graph["@graph"].map((node) => {
+      const { "@id": id, "@type": types, name = null } = node;
+      const noun = nounOf(types);
+      return {
+        id,
+        name: nameText({ id, name }),
+        glyph: glyphOf(types),
+        noun: SHORT.get(noun) ?? noun,
+      };
+    });
     this.#byId = new Map(this.nodes.map((node) => [node.id, node]));
     const edges = edgesOf(graph["@graph"]);
     this.thirdParty = edges.filter(({ thirdParty }) => thirdParty).length;
@@ -135,8 +141,9 @@ class Walk {
     }
   }
 
-  count(glyph: GlyphName): number {
-    return this.nodes.filter((node) => node.glyph === glyph && node.id !== this.root).length;
+  /** Those of a kind, but for the record itself. */
+  others(glyph: GlyphName): Node[] {
+    return of(this.nodes, glyph).filter(({ id }) => id !== this.root);
   }
 
   /** What supports some nodes directly, each once. */
@@ -168,25 +175,24 @@ function listed(nodes: readonly Node[]): Phrase[] {
   return [words(counts(nodes))];
 }
 
+/** `2 computations and 1 experiment` */
 function counts(nodes: readonly Node[]): string {
-  const glyphs = [...new Set(nodes.map(({ glyph }) => glyph))];
-  return sequence(
-    glyphs.map((glyph) => counted(nodes.filter((node) => node.glyph === glyph).length, glyph)),
-  );
+  const numbers = new Map<Noun, number>();
+  for (const { noun } of nodes) numbers.set(noun, (numbers.get(noun) ?? 0) + 1);
+  return sequence([...numbers].map(([noun, count]) => counted(count, noun)));
 }
 
-function counted(count: number, glyph: GlyphName): string {
-  const { one, many } = NOUNS[glyph] ?? GLYPHS[glyph];
-  return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
-}
+const counted = (count: number, { one, many }: Noun): string =>
+  `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
 
 /** Where a sentence needs a shorter word than a legend. */
-const NOUNS: Partial<Record<GlyphName, { one: string; many: string }>> = {
-  agent: { one: "person", many: "people" },
-  software: { one: "program", many: "programs" },
-};
+const SHORT = new Map<Noun, Noun>([
+  [GLYPHS.agent, { one: "person", many: "people" }],
+  [GLYPHS.software, { one: "program", many: "programs" }],
+]);
 
-const sequence = (texts: readonly string[]): string =>
+/** `A, B and C` */
+export const sequence = (texts: readonly string[]): string =>
   texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)!}`;
 
 const of = (nodes: readonly Node[], glyph: GlyphName): Node[] =>
@@ -235,20 +241,20 @@ function usedBy(near: readonly Node[]): Phrase[] {
 
 /** What a crate describes came about by its activities. */
 function wholeCrate(walk: Walk): Phrase[] {
-  const activities = walk.count("computation");
-  if (activities === 0) return [];
+  const activities = walk.others("computation");
+  if (activities.length === 0) return [];
   const sources = walk.sources();
   return [
-    words(`Made in ${counted(activities, "computation")}`),
+    words(`Made in ${counts(activities)}`),
     ...(sources.length > 0 ? [words(" from "), ...listed(sources)] : []),
   ];
 }
 
 /** Who and what took part besides the material. */
 function inAll(walk: Walk, unread: number): string {
-  const others = (["software", "instrument", "agent"] as const)
-    .filter((glyph) => walk.count(glyph) > 0)
-    .map((glyph) => counted(walk.count(glyph), glyph));
-  const records = counted(walk.nodes.length - 1 + unread, "other");
-  return `; ${records} in all${others.length > 0 ? `, among them ${sequence(others)}` : ""}.`;
+  const others = (["software", "instrument", "agent"] as const).flatMap((glyph) =>
+    walk.others(glyph),
+  );
+  const records = counted(walk.nodes.length - 1 + unread, GLYPHS.other);
+  return `; ${records} in all${others.length > 0 ? `, among them ${counts(others)}` : ""}.`;
 }

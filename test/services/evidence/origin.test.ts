@@ -8,8 +8,10 @@ const KINDS = {
   data: "evi:Dataset",
   file: "evi:DataDownload",
   run: "evi:Computation",
+  experiment: "evi:Experiment",
   program: "evi:Software",
   person: "Person",
+  institute: "Organization",
   crate: "evi:ROCrate",
 } as const;
 
@@ -65,6 +67,22 @@ test("a result names its run and its inputs, and counts what these came from", (
   ).toBe(
     "Made by Clustering from Embeddings, which came from 6 files; 11 records in all, " +
       "among them 1 program and 1 person.",
+  );
+});
+
+test("what a crate was made in and by is counted in the words of its types", () => {
+  const plan = {
+    "crate Cells": { hasPart: ["data Clusters"] },
+    "data Clusters": { generatedBy: ["run Clustering"] },
+    "run Clustering": { usedDataset: ["data Images"] },
+    "data Images": { generatedBy: ["experiment Imaging"] },
+    "experiment Imaging": { associatedWith: ["person Ada", "institute Lab"] },
+    "person Ada": {},
+    "institute Lab": {},
+  };
+  expect(sentence(plan)).toBe(
+    "Made in 1 computation and 1 experiment; 6 records in all, " +
+      "among them 1 person and 1 organization.",
   );
 });
 

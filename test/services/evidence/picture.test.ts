@@ -3,7 +3,11 @@ import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { describe, expect, it } from "vitest";
 import { PROVENANCE } from "../../../src/model/provenance.js";
 import { DARK, GLYPHS, LIGHT } from "../../../src/services/evidence/picture/glyphs.js";
-import { countKinds, withoutKinds } from "../../../src/services/evidence/picture/picture.js";
+import {
+  countKinds,
+  namesOfKinds,
+  withoutKinds,
+} from "../../../src/services/evidence/picture/picture.js";
 import { drawPicture, PICTURE_POLICY } from "../../../src/services/evidence/picture/svg.js";
 import {
   EVIDENCE_CONTEXT,
@@ -296,6 +300,16 @@ describe("the picture of an evidence graph", () => {
       ["cells", "run", "tool", "ada", "claim"].map(id),
     );
     expect(edgesIn(less)).toHaveLength(4);
+  });
+
+  it("names a kind by the words of its nodes, by each where they differ", () => {
+    const types = ["evi:Dataset", "evi:Computation", "evi:Experiment", "Organization"];
+    const graph = graphOf(types.map((type) => ({ "@id": id(type), "@type": [type] })));
+    expect(Object.fromEntries(namesOfKinds(graph))).toEqual({
+      dataset: ["datasets"],
+      computation: ["computations", "experiments"],
+      agent: ["organizations"],
+    });
   });
 
   it("can be told apart from its paper and read on its fill, in both modes", () => {

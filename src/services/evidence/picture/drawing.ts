@@ -7,6 +7,7 @@ import { evidenceDeps, type EvidenceGraph, type EvidenceRequest } from "../types
 import {
   countKinds,
   graphToDraw,
+  namesOfKinds,
   nearbyGraph,
   type PictureBounds,
   type PictureKind,
@@ -18,6 +19,11 @@ import { type DrawnPicture, drawPicture, type PictureOptions } from "./svg.js";
 export interface DrawnEvidence {
   drawn: DrawnPicture;
   graph: EvidenceGraph;
+}
+/** The kinds of nodes in a graph: how many there are, and what they are called. */
+export interface Kinds {
+  kinds: ReadonlyMap<PictureKind, number>;
+  names: ReadonlyMap<PictureKind, readonly string[]>;
 }
 /** Where a picture is shown, and what its groups link to. */
 type PictureLook = Omit<PictureOptions, "nodes" | "edges">;
@@ -37,7 +43,7 @@ export async function drawEvidence(
   deps: Deps,
   request: Omit<EvidenceRequest, "limit"> & { limit?: number },
   look: PictureLook & { without?: readonly PictureKind[] },
-): Promise<DrawnEvidence & { kinds: ReadonlyMap<PictureKind, number> }> {
+): Promise<DrawnEvidence & Kinds> {
   const { without = [], ...options } = look;
   const bounds = boundsOf(deps);
   const whole = await graphToDraw(request, bounds, evidenceDeps(deps));
@@ -46,6 +52,7 @@ export async function drawEvidence(
     graph,
     drawn: drawPicture(graph, { ...options, ...bounds }),
     kinds: countKinds(whole),
+    names: namesOfKinds(whole),
   };
 }
 

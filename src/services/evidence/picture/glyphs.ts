@@ -142,15 +142,22 @@ const BY_TYPE: readonly (readonly [RegExp, GlyphName])[] = [
 export const glyphOf = (types: readonly string[]): GlyphName =>
   BY_TYPE.find(([pattern]) => types.some((type) => pattern.test(type)))?.[1] ?? "other";
 
-/** What a node is called, where its glyph stands for more than one kind of thing. */
-export const wordFor = (types: readonly string[]): string | undefined =>
-  WORDS.find(([pattern]) => types.some((type) => pattern.test(type)))?.[1];
+/** One thing and several of them. */
+export interface Noun {
+  one: string;
+  many: string;
+}
 
-const WORDS: readonly (readonly [RegExp, string])[] = [
-  [/^evi:Experiment$/, "experiment"],
-  [/^(?:prov:)?Person$/, "person"],
-  [/^(?:prov:)?Organization$/, "organization"],
-  [/^Project$/, "project"],
+/** What a node is called: more exactly than its glyph, where that stands for several kinds of things. */
+export const nounOf = (types: readonly string[]): Noun =>
+  NOUNS.find(([pattern]) => types.some((type) => pattern.test(type)))?.[1] ??
+  GLYPHS[glyphOf(types)];
+
+const NOUNS: readonly (readonly [RegExp, Noun])[] = [
+  [/^evi:Experiment$/, { one: "experiment", many: "experiments" }],
+  [/^(?:prov:)?Person$/, { one: "person", many: "people" }],
+  [/^(?:prov:)?Organization$/, { one: "organization", many: "organizations" }],
+  [/^Project$/, { one: "project", many: "projects" }],
 ];
 
 const rules = (palette: typeof LIGHT, mode: "light" | "dark"): string =>

@@ -15,7 +15,7 @@ import type {
   EvidenceNode,
   EvidenceRequest,
 } from "../types.js";
-import { GLYPHS, type GlyphName, glyphOf, wordFor } from "./glyphs.js";
+import { GLYPHS, type GlyphName, glyphOf, nounOf } from "./glyphs.js";
 
 export interface PictureNode {
   id: string;
@@ -152,6 +152,16 @@ export function countKinds(graph: EvidenceGraph): ReadonlyMap<PictureKind, numbe
   return counts;
 }
 
+/** What the nodes of each kind are called: by one word where they are alike. */
+export function namesOfKinds(graph: EvidenceGraph): ReadonlyMap<PictureKind, readonly string[]> {
+  const names = new Map<PictureKind, Set<string>>();
+  for (const node of graph["@graph"])
+    getOrInsert(names, glyphOf(node["@type"]), () => new Set<string>()).add(
+      nounOf(node["@type"]).many,
+    );
+  return new Map([...names].map(([kind, words]) => [kind, [...words].sort()]));
+}
+
 /** The graph without the nodes of these kinds; its record stays. */
 export function withoutKinds(graph: EvidenceGraph, kinds: readonly PictureKind[]): EvidenceGraph {
   if (kinds.length === 0) return graph;
@@ -214,10 +224,10 @@ const idOf = (node: { "@id": string }): string => node["@id"];
 
 function nodeOf(node: EvidenceGraph["@graph"][number]): PictureNode {
   const glyph = glyphOf(node["@type"]);
-  const { one, many } = GLYPHS[glyph];
+  const { one, many } = nounOf(node["@type"]);
   const { "@id": id, name, count, group } = node;
   return count === undefined
-    ? { id, glyph, name: nameText({ id, name: name ?? null }), note: wordFor(node["@type"]) ?? one }
+    ? { id, glyph, name: nameText({ id, name: name ?? null }), note: one }
     : {
         id,
         glyph,

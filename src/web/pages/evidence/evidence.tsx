@@ -24,7 +24,7 @@ async function evidencePage(request: PageRequest): Promise<Page> {
   const link = addressOf(id, view);
   const expandLink = `${link}${link.includes("?") ? "&" : "?"}expand=`;
   const to = (query.get("to") ?? "").trim();
-  const [{ record }, { drawn, graph, kinds }, path] = await Promise.all([
+  const [{ record }, { drawn, graph, kinds, names }, path] = await Promise.all([
     ask(EvidenceDocument, { id }),
     request.drawEvidence(
       {
@@ -70,7 +70,7 @@ async function evidencePage(request: PageRequest): Promise<Page> {
           <StatusBadge status={record.publicationStatus} embargoEndsAt={record.embargoEndsAt} />
         </h1>
         <Toolbar id={record.id} view={view} />
-        <Chips id={record.id} picture={drawn} {...{ view, graph, kinds }} />
+        <Chips id={record.id} picture={drawn} {...{ view, graph, kinds, names }} />
         <Drawing id={record.id} picture={drawn} {...{ view, graph, marked }} />
         <PathSection id={record.id} to={to} path={path} />
         <Outline lines={lines} owners={owners} id={record.id} view={view} />

@@ -1,6 +1,8 @@
 /** The picture of the evidence, and what a reader may change about it. */
 import type { ComponentChildren } from "preact";
 import { type Glyph, GLYPHS } from "../../../services/evidence/picture/glyphs.js";
+import { sequence } from "../../../services/evidence/origin.js";
+import type { Kinds } from "../../../services/evidence/picture/drawing.js";
 import type { PictureKind } from "../../../services/evidence/picture/picture.js";
 import type { DrawnPicture } from "../../../services/evidence/picture/svg.js";
 import type { EvidenceGraph } from "../../../services/evidence/types.js";
@@ -84,17 +86,15 @@ function closeAllText(expand: readonly string[]): string {
   return steps === expand.length ? "Close the added steps" : "Close the groups and added steps";
 }
 
-interface ChipsProps {
+interface ChipsProps extends Kinds {
   id: string;
   view: View;
   picture: DrawnPicture;
   graph: EvidenceGraph;
-  /** The number of nodes of each kind, shown or not. */
-  kinds: ReadonlyMap<PictureKind, number>;
 }
 
 /** The legend of the picture, of which each entry can be left out. */
-export function Chips({ id, view, picture, graph, kinds }: ChipsProps) {
+export function Chips({ id, view, picture, graph, kinds, names }: ChipsProps) {
   const thirdParty =
     picture.edges.filter((edge) => edge.thirdParty).length + (graph.hidden.thirdParty ?? 0);
   const present = [...kinds].filter(([, count]) => count > 0);
@@ -107,7 +107,7 @@ export function Chips({ id, view, picture, graph, kinds }: ChipsProps) {
           : view.hidden.filter((other) => other !== kind);
         return (
           <Chip {...{ shown, count }} name={kind} href={addressOf(id, view, { hidden })}>
-            <Swatch kind={kind} /> {kindText(kind)}
+            <Swatch kind={kind} /> {kindText(kind, names.get(kind))}
           </Chip>
         );
       })}
@@ -141,8 +141,9 @@ export function Chips({ id, view, picture, graph, kinds }: ChipsProps) {
   );
 }
 
-function kindText(kind: PictureKind): string {
-  const text = kind === "absent" ? "not stored here" : GLYPHS[kind].many;
+function kindText(kind: PictureKind, names: readonly string[] = []): string {
+  const text =
+    kind === "absent" ? "not stored here" : names.length > 0 ? sequence(names) : GLYPHS[kind].many;
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
