@@ -115,6 +115,8 @@ export interface PageRequest {
   ): ReturnType<typeof drawEvidence>;
   /** Draws what is next to a record. */
   drawNearby(ark: Ark, link: string): Promise<DrawnEvidence>;
+  /** Bytes of the metadata document of a crate, which is written to count them. */
+  metadataSize(ark: Ark): Promise<number>;
   /**
    * The table in a stored file, as its reader asks for it, or why it cannot be read as a whole;
    * undefined for what is no table.

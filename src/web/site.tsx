@@ -35,6 +35,7 @@ import { tableOf } from "../services/previews/preview.js";
 import { RecordGone } from "../services/records/find.js";
 import type { TypedDocumentString } from "./document.js";
 import { ViewerDocument } from "./documents.js";
+import { metadataSize } from "../services/formats/read-crate.js";
 import { drawEvidence, drawNearby } from "../services/evidence/picture/drawing.js";
 import { asksForPage, Frame, rememberForm, rememberViewer, sendError } from "./frame.js";
 import type {
@@ -304,6 +305,7 @@ export class Site {
       sparql: (asked) => this.#access.sparql(req, res, reader, asked),
       drawEvidence: (asked, look) => drawEvidence(seen, asked, { form: "page", base: "", ...look }),
       drawNearby: (ark, groupLink) => drawNearby(seen, ark, { form: "page", base: "", groupLink }),
+      metadataSize: (ark) => metadataSize(seen, ark),
       readTable: (ark, question) => tableOf(seen, ark, caller, question),
       operations: this.#access.operations,
       signOut: () => endSession(this.#deps, req, res),

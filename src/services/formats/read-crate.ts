@@ -44,6 +44,17 @@ export async function readCrateMetadata(deps: Deps, ark: Ark): Promise<CrateMeta
 }
 
 /**
+ * The bytes of that text, counted as it is written.
+ * @throws as {@link readCrateMetadata}
+ */
+export async function metadataSize(deps: Deps, ark: Ark): Promise<number> {
+  const { open } = await readCrateMetadata(deps, ark);
+  let size = 0;
+  for await (const chunk of await open()) size += Buffer.byteLength(chunk as string | Buffer);
+  return size;
+}
+
+/**
  * The crate as an archive; files that the caller may not read are left out.
  * @throws as {@link readCrateMetadata}
  */

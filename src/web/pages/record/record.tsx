@@ -10,6 +10,7 @@ import { CITED } from "../../../services/formats/facts.js";
 import type { Place } from "../../../services/formats/format.js";
 import { INDEXED, LEAST_DESCRIPTION } from "../../../services/formats/schema-org.js";
 import { landingLinks } from "../../../services/formats/signposting.js";
+import { askedArk } from "../../../services/records/find.js";
 import { type Landmarks, landmarksOf } from "../../../services/records/list.js";
 import { parseDocument, type RecordView } from "../../../services/records/view.js";
 import { assetUrl } from "../../assets.js";
@@ -107,11 +108,16 @@ export async function recordPage(
     agent ? null : readOrigin(request, id),
     isOpen ? null : ownAccess(request, id),
   ]);
+  const landmarks = landmarksOf({ ...view.record, document: view.bytes });
   const crate = crateOf(answer.record!);
   const document = parseDocument(view.bytes);
   const readme = crate ? await readReadme(request.ask, id, crate.folder) : null;
   const profiled = crate ? await readProfiles(request.ask, id, document) : null;
-  const landmarks = landmarksOf({ ...view.record, document: view.bytes });
+  const isReadable = hasOpenFiles({ request, record: answer.record!, access, landmarks });
+  const metadataSize =
+    crate && !(isReadable && hasFiles(crate.folder)) && isSmall(crate)
+      ? await request.metadataSize(askedArk(id))
+      : null;
   // A crate without a name is called as its archive, which the store knows.
   const title = nameText({ id, name: labelOfDocument(document) ?? landmarks.name, kind });
   return {
@@ -128,7 +134,7 @@ export async function recordPage(
     ...dataOf(answer.record!, document, view),
     body: (
       <Body
-        {...{ request, landmarks, title, document, kind }}
+        {...{ request, landmarks, title, document, kind, metadataSize }}
         record={answer.record!}
         owned={answer.owned}
         holdings={answer.holdings}
@@ -194,6 +200,8 @@ interface BodyProps {
   access: AccessDecisionFragment | null;
   readme: ReadmeFile | null;
   profiled: Profiled | null;
+  /** Bytes of a crate's metadata, where its download is offered and they are few. */
+  metadataSize: number | null;
   landmarks: Landmarks;
   document: JsonObject;
   kind: KindName;
@@ -489,6 +497,7 @@ function HeadActions(props: BodyProps & { files: number }) {
           record={record}
           isOpen={hasOpenFiles(props)}
           isAsked={access?.state === "ASKED"}
+          metadataSize={props.metadataSize}
           signIn={request.viewer ? null : signInPath(request)}
         />
       ) : (
@@ -568,7 +577,9 @@ const scoreText = ({ totals }: NonNullable<CratePartsFragment["score"]>): string
 const signInPath = ({ req }: PageRequest): string => withQuery("/signin", { to: req.url ?? "/" });
 
 /** Whether the reader may have the files of a crate. */
-function hasOpenFiles({ request: { review }, record, access, landmarks }: BodyProps): boolean {
+function hasOpenFiles(props: Pick<BodyProps, "request" | "record" | "access" | "landmarks">) {
+  const { request, record, access, landmarks } = props;
+  const { review } = request;
   if (record.publicationStatus === "PUBLISHED" || record.mayChange) return true;
   // A private record is there for a reader by a link because the link shows it.
   const isReviewed =
@@ -576,11 +587,22 @@ function hasOpenFiles({ request: { review }, record, access, landmarks }: BodyPr
   return isReviewed || access?.state === "GRANTED";
 }
 
+type Amount = Pick<CratePartsFragment["folder"], "fileCount" | "size">;
+
+const hasFiles = ({ fileCount, size }: Amount): boolean => fileCount > 0 && size > 0;
+
+/** Most records of a crate whose metadata is written to say how large it is. */
+const MAX_WRITTEN = 200;
+
+const isSmall = ({ recordCounts }: Pick<CratePartsFragment, "recordCounts">): boolean =>
+  recordCounts.reduce((sum, { count }) => sum + count, 0) <= MAX_WRITTEN;
+
 interface CrateDownloadsProps {
   addresses: CratePartsFragment["addresses"];
+  metadataSize: number | null;
   content: Stored | undefined;
   /** Its files and their bytes. */
-  folder: Pick<CratePartsFragment["folder"], "fileCount" | "size">;
+  folder: Amount;
   record: PageRecord;
   /** The reader may have its files. Whether its archive is stored says nothing about them. */
   isOpen: boolean;
@@ -592,11 +614,10 @@ interface CrateDownloadsProps {
 
 /** What one gets stands on the button: files, or the metadata alone. */
 function CrateDownloads(props: CrateDownloadsProps) {
-  const { addresses, content, folder, record, isOpen, isAsked, signIn } = props;
-  const hasFiles = folder.fileCount > 0 && folder.size > 0;
+  const { addresses, content, folder, record, isOpen, isAsked, signIn, metadataSize } = props;
   const size = <span class="size"> · {sizeText(folder.size)}</span>;
   const files = counted(folder.fileCount, "file");
-  if (hasFiles && isOpen)
+  if (hasFiles(folder) && isOpen)
     return (
       <>
         <a class="button" href={addresses.current} download>
@@ -611,7 +632,7 @@ function CrateDownloads(props: CrateDownloadsProps) {
         )}
       </>
     );
-  const isHidden = hasFiles && !isOpen;
+  const isHidden = hasFiles(folder) && !isOpen;
   return (
     <>
       {isHidden && signIn !== null && (
@@ -620,8 +641,14 @@ function CrateDownloads(props: CrateDownloadsProps) {
           {size}
         </a>
       )}
-      <a class={isHidden ? "button secondary" : "button"} href={addresses.metadata} download>
+      <a
+        class={isHidden ? "button secondary" : "button"}
+        // A browser would get the page of the crate without it.
+        href={`${addresses.metadata}?format=rocrate`}
+        download="ro-crate-metadata.json"
+      >
         Download the metadata
+        {metadataSize !== null && <span class="size"> · {sizeText(metadataSize)}</span>}
       </a>
       {isHidden && <WhoReads record={record} signedIn={signIn === null} isAsked={isAsked} />}
     </>
