@@ -45,6 +45,28 @@ describe("the pages that find records", () => {
     expect(narrowed.text).not.toContain("Zebra plate 00");
   });
 
+  test("people and organizations are counted apart from other objects, at home and in browse", async () => {
+    const named = [
+      { "@id": "#eve", "@type": "Person", name: "Eve" },
+      { "@id": "#lab", "@type": "Organization", name: "Lab" },
+      { "@id": "#uni", "@type": ["Organization", "CollegeOrUniversity"], name: "University" },
+      { "@id": "#place", "@type": "Place", name: "Here" },
+    ];
+    const form = new FormData();
+    form.set("file", new Blob([new Uint8Array(await crate(named))]), "crate.zip");
+    await server.request("POST", "/rocrate/upload", { token: ada.token, body: form });
+    for (const path of ["/", "/browse"]) {
+      const { text } = await get(path);
+      const [, numbers = ""] = /<ul class="numbers">([^]*?)<\/ul>/.exec(text) ?? [];
+      const shown = [...numbers.matchAll(/<strong>(\d+)<\/strong> ([^<]+)/g)].map(
+        ([, count, word]) => `${count} ${word}`,
+      );
+      // The place, and the description of the crate.
+      expect(shown).toEqual(expect.arrayContaining(["2 organizations", "2 other objects"]));
+      expect(shown).toContain("1 person");
+    }
+  });
+
   test("years of publication narrow a list, which can be in their order", async () => {
     for (const [name, datePublished] of [
       ["Bilby one", "2019-05-03"],

@@ -7,13 +7,13 @@ import type { Page, PageRequest, Route } from "../page.js";
 import { assetUrl } from "../assets.js";
 import { OriginSentence, readOrigin } from "./record/origin.js";
 import { Picture } from "./record/provenance.js";
-import { KindNumbers, withoutDrafts } from "./search.js";
+import { KindNumbers, kindNumbers, withoutDrafts } from "./search.js";
 
 export async function home(request: PageRequest): Promise<Page> {
   const { ask, base, viewer } = request;
-  const { recordStatistics, roCrates } = await ask(HomeDocument, {
-    shown: await withoutDrafts(request),
-  });
+  const shown = await withoutDrafts(request);
+  const { recordStatistics, roCrates } = await ask(HomeDocument, { shown });
+  const numbers = await kindNumbers(request, recordStatistics.groups, shown);
   const [newest] = roCrates.nodes;
   const example = newest && (await exampleOf(request, newest));
   return {
@@ -38,7 +38,7 @@ export async function home(request: PageRequest): Promise<Page> {
             />
             <button>Search</button>
           </form>
-          <KindNumbers groups={recordStatistics.groups} />
+          <KindNumbers numbers={numbers} />
         </section>
         {example}
         <Section title="Crates published last">

@@ -7,6 +7,7 @@ import { COLLECTIVES, KINDS } from "../../model/kinds.js";
 import { Empty, Notice, Pager, Section } from "../components.js";
 import { type Card, RecordCard } from "../record-components.js";
 import {
+  AgentsDocument,
   BrowseDocument,
   type BrowseQuery,
   OwnersDocument,
@@ -17,7 +18,7 @@ import {
   type SearchQueryVariables,
 } from "../documents.js";
 import { kindConstant, kindOf, type Names, namesOf } from "../format.js";
-import { counted, countText, kindText, licenceText, shortened } from "../words.js";
+import { agentOf, counted, countText, kindText, licenceText, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { feedLink, recordPath, withQuery } from "../paths.js";
 import { typeText } from "./record/access.js";
@@ -483,30 +484,62 @@ const PUBLISHED: Filter = {
   kinds: ["RO_CRATE", "DATASET", "ML_MODEL"],
 };
 
-/** How many records of each kind there are, each number a link to its list. */
-export function KindNumbers({ groups }: { groups: BrowseQuery["kinds"]["groups"] }) {
-  if (groups.length === 0) return null;
+/** What is counted: how it is called in the singular and the plural. */
+type KindNumber = readonly [kind: string, count: number, one: string, many: string];
+
+/** How many records of each kind there are. People and organizations are counted apart. */
+export async function kindNumbers(
+  { ask }: PageRequest,
+  groups: BrowseQuery["kinds"]["groups"],
+  filter: Filter | null,
+): Promise<KindNumber[]> {
+  const numbers = groups.flatMap(({ kind, count }): KindNumber[] =>
+    kind === null ? [] : [[kind, count, kindText(kind), kindText(kind, true)]],
+  );
+  const at = numbers.findIndex(([kind]) => kind === "ENTITY");
+  if (at < 0) return numbers;
+  const [kind, count, one, many] = numbers[at]!;
+  const { records } = await ask(AgentsDocument, {
+    filter: both({ kinds: ["ENTITY"] }, filter) ?? {},
+  });
+  const found = records.nodes.flatMap(({ types }) => agentOf(types) ?? []);
+  const people = found.filter((agent) => agent === "person").length;
+  const rest = count - found.length;
+  // More than were read: how many of them are people is not known.
+  const apart: readonly KindNumber[] = records.pageInfo.hasNextPage
+    ? [[kind, count, one, `people, organizations, ${many}`]]
+    : [
+        [kind, people, "person", "people"],
+        [kind, found.length - people, "organization", "organizations"],
+        [kind, rest, one, many],
+      ];
+  const stated = apart.filter(([, number]) => number > 0);
+  return [...numbers.slice(0, at), ...stated, ...numbers.slice(at + 1)];
+}
+
+/** Each number a link to its list. */
+export function KindNumbers({ numbers }: { numbers: readonly KindNumber[] }) {
+  if (numbers.length === 0) return null;
   return (
     <ul class="numbers">
-      {groups.map(
-        ({ kind, count }) =>
-          kind && (
-            <li>
-              <a href={`/browse/${kindOf(kind)}`}>
-                <strong>{countText(count)}</strong> {kindText(kind, count !== 1).toLowerCase()}
-              </a>
-            </li>
-          ),
-      )}
+      {numbers.map(([kind, count, one, many]) => (
+        <li>
+          <a href={`/browse/${kindOf(kind)}`}>
+            <strong>{countText(count)}</strong> {(count === 1 ? one : many).toLowerCase()}
+          </a>
+        </li>
+      ))}
     </ul>
   );
 }
 
 async function browse(request: PageRequest): Promise<Page> {
+  const shown = asksForDrafts(request.query, []) ? null : await withoutDrafts(request);
   const { records, kinds, keywords, all } = await request.ask(BrowseDocument, {
     published: PUBLISHED,
-    shown: asksForDrafts(request.query, []) ? null : await withoutDrafts(request),
+    shown,
   });
+  const numbers = await kindNumbers(request, kinds.groups, shown);
   const total = kinds.groups.reduce((sum, { count }) => sum + count, 0);
   return {
     title: "Browse",
@@ -515,7 +548,7 @@ async function browse(request: PageRequest): Promise<Page> {
     body: (
       <>
         <h1>Browse</h1>
-        <KindNumbers groups={kinds.groups} />
+        <KindNumbers numbers={numbers} />
         {keywords.groups.length > 0 && (
           <Section title="Keywords">
             <ul class="keywords">
