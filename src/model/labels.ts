@@ -2,6 +2,7 @@
 import { nameOfAgent } from "./agent-names.js";
 import { isObject, type JsonObject, type JsonValue, listOf } from "./field.js";
 import { plainLine, textOf } from "./texts.js";
+import { timeText } from "./times.js";
 
 /** Characters of a text that is a label. */
 const MAX_LABEL_CHARS = 120;
@@ -51,15 +52,17 @@ function stepLabel(document: JsonObject): string | null {
   return position === null ? text : `${position}. ${text}`;
 }
 
-/** `Create action, 2026-01-02`: what was done, and when. */
+/** `Create action, 2 Jan 2026`: what was done, and when. Midnight is how programs write a day. */
 function actionLabel(document: JsonObject, type: string): string | null {
   const when = first(document, "endTime", "dateFinished", "startTime", "dateCreated");
   const what = type.replace(
     /([a-z])([A-Z])/g,
     (_, before: string, after: string) => `${before} ${after.toLowerCase()}`,
   );
-  return when === null ? null : `${what}, ${when}`;
+  return when === null ? null : `${what}, ${timeText(when.replace(MIDNIGHT, ""))}`;
 }
+
+const MIDNIGHT = /T00:00(?::00(?:\.0+)?)?(?:Z|\+00:?00)?$/i;
 
 const typesOf = (document: JsonObject): string[] =>
   [...listOf(document["@type"]), ...listOf(document["metadataType"])].flatMap((type) =>

@@ -1,21 +1,7 @@
 /** Words for people: how values, kinds and terms are written. Used by the server and in the browser. */
 import { ownValue } from "../own.js";
 
-const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-
-/** A date as people write it, UTC: `21 Nov 2026`; what is no date stays as it is. */
-export function dateText(value: string): string {
-  const [, year, month, day] = /^(-?\d{4,6})-(\d\d)(?:-(\d\d))?/.exec(value) ?? [];
-  const name = MONTHS[Number(month) - 1];
-  if (year === undefined || name === undefined) return value;
-  return day === undefined ? `${name} ${year}` : `${Number(day)} ${name} ${year}`;
-}
-
-/** Date and minute, UTC: `21 Nov 2026, 14:05 UTC`. */
-export function timeText(value: string): string {
-  const minute = /T(\d\d:\d\d)/.exec(value)?.[1];
-  return minute === undefined ? dateText(value) : `${dateText(value)}, ${minute} UTC`;
-}
+export { dateText, timeText } from "../model/times.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

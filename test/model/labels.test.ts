@@ -40,7 +40,27 @@ describe("the label of an entity", () => {
     [
       "an action's type and time",
       { "@type": "CreateAction", endTime: "2026-01-02" },
-      "Create action, 2026-01-02",
+      "Create action, 2 Jan 2026",
+    ],
+    [
+      "an action's time as people write it, in UTC",
+      { "@type": "CreateAction", startTime: "2026-01-02T01:05:33.123+02:00" },
+      "Create action, 1 Jan 2026, 23:05 UTC",
+    ],
+    [
+      "an action's day where its time is midnight",
+      { "@type": "CreateAction", startTime: "2026-01-01T00:00:00Z" },
+      "Create action, 1 Jan 2026",
+    ],
+    [
+      "an action's time without a zone as it is stated",
+      { "@type": "UpdateAction", endTime: "2026-01-02T14:05" },
+      "Update action, 2 Jan 2026, 14:05",
+    ],
+    [
+      "an action's time that is none as it is stated",
+      { "@type": "CreateAction", endTime: "2026-99-02T14:05:00Z" },
+      "Create action, 2026-99-02T14:05:00Z",
     ],
     ["a label of RDFS", { "rdfs:label": { "@value": "Thing", "@language": "en" } }, "Thing"],
     ["nothing where nothing is said", { "@type": "Thing" }, null],

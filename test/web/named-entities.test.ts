@@ -294,7 +294,7 @@ describe("names, where one is known", () => {
     `);
     expect(JSON.stringify(search)).toContain("Temperature: 21.5 °C");
     const picture = await registry.ask(`/evidencegraph/query/${ark}?format=svg&direction=both`);
-    expect(picture.text).toContain("Create action, 2026-01-02");
+    expect(picture.text).toContain("Create action, 2 Jan 2026");
     expect(picture.text).not.toMatch(/>run-[0-9a-f]{8}</);
   });
 
