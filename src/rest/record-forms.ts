@@ -31,6 +31,11 @@ export function formatAsked({ req, query }: RestRequest, { record }: RecordView)
       `Value error, the format ${format.name} is that of the current version only: leave out ` +
         "revision, or ask for another format",
     );
+  if (query["folder"] !== undefined && !format.hasFolders)
+    throw invalid(
+      ["query", "folder"],
+      "Value error, a folder is answered as an archive: add format=zip, or leave out folder",
+    );
   return format;
 }
 
@@ -88,7 +93,8 @@ export async function sendFormat(
       headers,
     }));
   await eventLoop.turnFor(view.bytes.length);
-  const written = await format.write({ deps, view, place, caller });
+  const { folder } = request.query;
+  const written = await format.write({ deps, view, place, caller, folder });
   if (isStream(written)) return sendStream(request, written, { ...headers, "Content-Type": type });
   if (format.isDerived) {
     etag = tagged(

@@ -1,4 +1,4 @@
-import { readCrateArchive, readCrateMetadata } from "./read-crate.js";
+import { readCrateArchive, readCrateMetadata, readFolderArchive } from "./read-crate.js";
 import { DESCRIPTOR_END } from "../crates/layout.js";
 import { askedArk } from "../records/find.js";
 import type { FormatSource, RecordFormat, WrittenStream } from "./format.js";
@@ -57,6 +57,26 @@ const archived =
     };
   };
 
+/** A folder of the crate, else the whole crate. */
+async function zipped(source: FormatSource): Promise<WrittenStream> {
+  const { deps, view, caller, folder } = source;
+  if (folder === undefined) return archived("zip")(source);
+  const { name, state, left, open } = await readFolderArchive(
+    deps,
+    askedArk(view.record.ark),
+    folder,
+    caller,
+  );
+  return {
+    state: `${state}-folder${left.length}`,
+    headers: {
+      "Content-Disposition": disposition(`${fileName(name, "folder")}.zip`),
+      "X-Not-Included": String(left.length),
+    },
+    open: async () => open(),
+  };
+}
+
 /** The crate with its files. */
 export const zip: RecordFormat = {
   ...whole,
@@ -66,11 +86,13 @@ export const zip: RecordFormat = {
   label: "RO-Crate archive",
   description:
     "An archive of the current version of the crate, with the contents that the caller may read. " +
-    "It can be uploaded again.",
+    "It can be uploaded again. `/rocrate/ark:…?format=zip&folder=…` has the files of one folder " +
+    "alone.",
   relation: "item",
   isSignpost: true,
   isBinary: true,
-  write: archived("zip"),
+  hasFolders: true,
+  write: zipped,
 };
 
 /** The same as a bag (RFC 8493). */
@@ -89,9 +111,9 @@ export const bagit: RecordFormat = {
 const disposition = (name: string): string => `attachment; filename="${name}"`;
 
 /** A name that every file system and header accepts. */
-const fileName = (name: string | null): string =>
+const fileName = (name: string | null, nameless = "crate"): string =>
   (name ?? "")
     .normalize("NFKD")
     .replace(/[^\w.-]+/g, "-")
     .replace(/^[-.]+|[-.]+$/g, "")
-    .slice(0, 80) || "crate";
+    .slice(0, 80) || nameless;

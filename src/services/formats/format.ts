@@ -22,6 +22,8 @@ export interface FormatSource {
   readonly place: Place;
   /** Metadata is the same for every caller; archives hold the content that the caller may read. */
   readonly caller: Caller | null;
+  /** Only this folder of a crate. */
+  readonly folder?: string | undefined;
 }
 
 /** A document that is produced while it is sent. */
@@ -60,6 +62,8 @@ export interface RecordFormat {
   isLinked?(landmarks: Landmarks): boolean;
   /** Bytes that are no text: GraphQL does not have it. */
   readonly isBinary?: true;
+  /** It may be one folder of a crate: {@link FormatSource.folder}. */
+  readonly hasFolders?: true;
   /** It says something about a crate as a whole, so there is none of an earlier revision. */
   readonly isWholeCrate?: true;
   /**

@@ -12,7 +12,12 @@ import { archivePage } from "./datasheet.js";
 import { findLive } from "../records/find.js";
 import { DESCRIPTOR, DESCRIPTOR_END, describedCrate, descriptorArk } from "../crates/layout.js";
 import { PREVIEW_PAGE, previewPage } from "../crates/upload.js";
-import { type CrateArchive, crateArchive } from "../crates/export/archive.js";
+import {
+  type CrateArchive,
+  crateArchive,
+  type FolderArchive,
+  folderArchive,
+} from "../crates/export/archive.js";
 import { crateRecords, stateOf } from "../records/of-crate.js";
 import { crateMetadata, surveyCrate } from "../crates/export/metadata.js";
 
@@ -75,6 +80,19 @@ export async function readCrateArchive(
     state: `${archive.state}-${createHash("sha256").update(page).digest("hex").slice(0, 8)}`,
     open: (form) => archive.open(form, page),
   };
+}
+
+/**
+ * A folder of the crate as an archive.
+ * @throws as {@link readCrateMetadata}; `NOT_FOUND` for a folder that the crate has not
+ */
+export async function readFolderArchive(
+  deps: Deps,
+  ark: Ark,
+  folder: string,
+  caller: Caller | null,
+): Promise<FolderArchive> {
+  return folderArchive(deps, await findLive(deps, ark, "rocrate"), folder, caller);
 }
 
 /**

@@ -19,6 +19,7 @@ import type { ObjectReference, StoredRecord } from "../../../storage/records/por
 import { type Caller, mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
 import { reportDamage, wasDamaged } from "../../../log.js";
+import { pairs } from "../../../pairs.js";
 import { contentUrlOf } from "../../records/stored-content.js";
 import { parseDocument } from "../../records/view.js";
 import { foldersOf, localPath } from "../files/match-files.js";
@@ -28,7 +29,15 @@ import { PREVIEW_PAGE } from "../upload.js";
 import { invisibleIn, withoutInvisible } from "../../../model/strings.js";
 import { foldName, RATIO_FROM } from "../zip/members.js";
 import { type AsWritten, asWritten } from "./as-written.js";
-import { decoded, pathInUrl, type StatedPath, statedPaths, suffixOf } from "./contents.js";
+import {
+  decoded,
+  filesBelow,
+  noFolder,
+  pathInUrl,
+  type StatedPath,
+  statedPaths,
+  suffixOf,
+} from "./contents.js";
 import { crateRecords, stateOf } from "../../records/of-crate.js";
 import {
   type CrateSurvey,
@@ -273,7 +282,7 @@ function isOwnContentUrl(url: JsonValue | undefined, { kind, ark }: StoredRecord
 interface Member {
   path: string;
   at: number;
-  object: ObjectReference;
+  object: Pick<ObjectReference, "sha256" | "size" | "mediaType">;
 }
 /** The planned contents of a crate's archive. */
 export interface CrateArchive {
@@ -344,22 +353,72 @@ export async function crateArchive(
     left,
     files: members.map(({ path }) => path),
     hasPage,
-    open: (form = "zip", page?: string) =>
-      write(deps, form, {
+    open: (form = "zip", page?: string) => {
+      const files = { root, left, members, paths };
+      return write(deps, form, files, {
+        ...files,
         page: hasPage ? undefined : page,
-        root,
         state,
-        left,
-        members,
         inner,
-        paths,
         whole,
         origins,
         names,
         written,
         metadata,
         statements,
-      }),
+      });
+    },
+  };
+}
+
+/** The files of a folder of a crate, without metadata. */
+export interface FolderArchive extends Pick<CrateArchive, "state" | "left"> {
+  /** Of the folder, without those around it. */
+  name: string;
+  open(): Readable;
+}
+
+/** Records that are read together. */
+const FOLDER_READ = 500;
+
+/**
+ * A folder of a crate as an archive: its files that the caller may read, below the folder's name.
+ * @throws ServiceError `NOT_FOUND` for a folder without a file
+ */
+export async function folderArchive(
+  deps: Deps,
+  root: StoredRecord,
+  folder: string,
+  caller: Caller | null,
+): Promise<FolderArchive> {
+  const state = await stateOf(deps, root);
+  const { path: inside, files } = await filesBelow(deps, root, folder);
+  if (inside === "") throw noFolder(inside);
+  const name = inside.slice(inside.lastIndexOf("/") + 1);
+  const paths = new MemberPaths();
+  const members: Member[] = [];
+  const left: CrateArchive["left"] = [];
+  const hash = createHash("sha256").update(inside);
+  for (let start = 0; start < files.length; start += FOLDER_READ) {
+    const batch = files.slice(start, start + FOLDER_READ);
+    const records = await deps.records.findMany(batch.map(({ file }) => file.ark));
+    for (const [{ rest, file }, record] of pairs(batch, records)) {
+      // Deleted between the two reads.
+      if (!record) continue;
+      if (!(await mayReadContent(deps.records, caller, record))) {
+        left.push({ ark: file.ark, name: rest });
+        continue;
+      }
+      const path = paths.take(`${name}/${rest}`) ?? paths.place(rest);
+      members.push({ path, at: record.modifiedAt, object: file });
+      hash.update(`${path}\n${file.sha256}\n`);
+    }
+  }
+  return {
+    name,
+    state: `${state}-${hash.digest("hex").slice(0, 16)}`,
+    left,
+    open: () => write(deps, "zip", { root, left, members, paths }),
   };
 }
 
@@ -368,7 +427,7 @@ const isPage = (path: string): boolean => foldName(path) === foldName(PREVIEW_PA
 /** What the records of a crate bring into its archive, found in one pass over them. */
 class CrateContents {
   readonly described: SurveyedFile[] = [];
-  readonly undescribed: Omit<Member, "path">[] = [];
+  readonly undescribed: { at: number; object: ObjectReference }[] = [];
   readonly left: CrateArchive["left"] = [];
   readonly unnamed = new Map<string, "any" | "path">();
   /** URIs of entities, with the crates that they came with. */
@@ -795,14 +854,19 @@ async function surveyFiles(
   return files;
 }
 
-interface Plan {
-  page: string | undefined;
+/** The files of an archive. */
+interface FilesPlan {
   root: StoredRecord;
-  state: string;
   left: CrateArchive["left"];
   members: Member[];
-  inner: InnerMetadata[];
   paths: MemberPaths;
+}
+
+/** The same with their metadata. */
+interface Plan extends FilesPlan {
+  page: string | undefined;
+  state: string;
+  inner: InnerMetadata[];
   /** Survey of all records of the crate. */
   whole: CrateSurvey;
   origins: Origins;
@@ -813,21 +877,13 @@ interface Plan {
   statements: FileStatements;
 }
 
-function write(
-  deps: Pick<Deps, "records" | "objects" | "log">,
-  form: "zip" | "bag",
-  plan: Plan,
-): Readable {
-  const { page, root, left, members, inner, paths, metadata } = plan;
-  let surveyed: Promise<Map<string, MetadataFile>> | undefined;
-  const zip = new yazl.ZipFile();
-  const output = zip.outputStream as Readable;
+/** Adds members whose bytes are opened when their turn has come. */
+function streamsInto(zip: yazl.ZipFile, output: Readable, broken: (error: Error) => void) {
   let reading: Readable | undefined;
-  const broken = (error: Error) => void output.destroy(error);
   zip.on("error", broken);
   // A client that leaves early must not leave a file open.
   output.on("close", () => reading?.destroy());
-  const add = (
+  return (
     path: string,
     at: number,
     more: { size?: number; compress: boolean },
@@ -841,6 +897,20 @@ function write(
         else begin(null, stream);
       }, broken);
     });
+}
+
+function write(
+  deps: Pick<Deps, "records" | "objects" | "log">,
+  form: "zip" | "bag",
+  files: FilesPlan,
+  plan?: Plan,
+): Readable {
+  const { root, left, members, paths } = files;
+  let surveyed: Promise<Map<string, MetadataFile>> | undefined;
+  const zip = new yazl.ZipFile();
+  const output = zip.outputStream as Readable;
+  const broken = (error: Error) => void output.destroy(error);
+  const add = streamsInto(zip, output, broken);
   const bag = form === "bag" ? new Bag() : undefined;
   const place = (path: string): string => (bag ? `data/${path}` : path);
   const addText = (path: string, text: string, at: number): void => {
@@ -851,15 +921,22 @@ function write(
       compress: bytes.length <= RATIO_FROM,
     });
   };
-  const addMetadata = (path: string, crate: StoredRecord, inner?: InnerMetadata): void =>
+  const addMetadata = (
+    described: Plan,
+    path: string,
+    crate: StoredRecord,
+    inner?: InnerMetadata,
+  ): void =>
     add(place(path), crate.modifiedAt, { compress: true }, async () => {
-      const file = (await (surveyed ??= surveyFiles(deps, plan))).get(crate.ark)!;
-      const text = metadataText(deps, plan, crate, file, inner);
+      const file = (await (surveyed ??= surveyFiles(deps, described))).get(crate.ark)!;
+      const text = metadataText(deps, described, crate, file, inner);
       return Readable.from(bag ? bag.noted(place(path), text) : text);
     });
-  addMetadata(metadata, root);
-  if (page !== undefined) addText(PREVIEW_PAGE, page, root.modifiedAt);
-  for (const crate of inner) addMetadata(crate.path, crate.record, crate);
+  if (plan) {
+    addMetadata(plan, plan.metadata, root);
+    if (plan.page !== undefined) addText(PREVIEW_PAGE, plan.page, root.modifiedAt);
+    for (const crate of plan.inner) addMetadata(plan, crate.path, crate.record, crate);
+  }
   const addFiles = async (): Promise<void> => {
     const damaged: string[] = [];
     // One after the other: the header of a member that turns out to be damaged would be written.
@@ -920,7 +997,7 @@ function metadataText(
  */
 async function intact(
   { objects, log }: Pick<Deps, "objects" | "log">,
-  { sha256, size }: ObjectReference,
+  { sha256, size }: Member["object"],
 ): Promise<Readable | undefined> {
   const open = (): Promise<Readable> => objects.open(sha256, undefined, { size });
   try {

@@ -218,14 +218,11 @@ export async function crateFolder(
       "string_too_long",
     );
   const root = await findLive(deps, ark, "rocrate");
-  const inside = path.replace(/^\/+|\/+$/g, "");
+  const { path: inside, files: below } = await filesBelow(deps, root, path);
   const prefix = inside === "" ? "" : `${inside}/`;
   const entries = new Map<string, { fileCount: number; size: number; file?: FileReference }>();
-  let [fileCount, size, isFolder] = [0, 0, inside === ""];
-  for (const { name, file } of await treeOf(deps, root)) {
-    if (!name.startsWith(prefix)) continue;
-    isFolder = true;
-    const rest = name.slice(prefix.length);
+  let [fileCount, size] = [0, 0];
+  for (const { rest, file } of below) {
     if (!rest.toLowerCase().includes(sought)) continue;
     fileCount++;
     size += file.size;
@@ -237,8 +234,6 @@ export async function crateFolder(
       known.size += file.size;
     } else entries.set(position, { fileCount: 1, size: file.size, ...(slash < 0 && { file }) });
   }
-  if (!isFolder)
-    throw new ServiceError("NOT_FOUND", `The crate has no folder ${JSON.stringify(inside)}.`);
   const start = after === undefined ? "" : positionIn(after);
   const order = [...entries]
     .filter(([position]) => position > start)
@@ -264,6 +259,29 @@ export async function crateFolder(
     entryCount: entries.size,
     ...(order.length > shown.length && { next: cursorOf(shown.at(-1)?.[0] ?? start) }),
   };
+}
+
+/** The error for a folder that a crate has not. */
+export const noFolder = (path: string): ServiceError =>
+  new ServiceError("NOT_FOUND", `The crate has no folder ${JSON.stringify(path.slice(0, 300))}.`);
+
+/**
+ * The files of a folder of a crate, and of the folders in it.
+ * @param folder from the root of the crate; slashes at its ends are ignored
+ * @throws ServiceError `NOT_FOUND` for a folder without a file
+ */
+export async function filesBelow(
+  deps: Deps,
+  root: StoredRecord,
+  folder: string,
+): Promise<{ path: string; files: { rest: string; file: FileReference }[] }> {
+  const path = folder.replace(/^\/+|\/+$/g, "");
+  const prefix = path === "" ? "" : `${path}/`;
+  const files = (await treeOf(deps, root)).flatMap(({ name, file }) =>
+    name.startsWith(prefix) ? [{ rest: name.slice(prefix.length), file }] : [],
+  );
+  if (files.length === 0 && path !== "") throw noFolder(path);
+  return { path, files };
 }
 
 const cursorOf = (position: string): string => Buffer.from(position).toString("base64url");

@@ -181,6 +181,8 @@ function FileContent({ file: { id, content } }: { file: FileOf }) {
 
 const ON_A_PAGE = 200;
 
+const inFolder = (folder: string): string => new URLSearchParams({ folder }).toString();
+
 /** One folder of a crate, in pages. */
 async function folderPage({ ask, param, query }: PageRequest): Promise<Page> {
   const id = param("ark");
@@ -195,6 +197,7 @@ async function folderPage({ ask, param, query }: PageRequest): Promise<Page> {
   });
   if (!roCrate) throw new ServiceError("NOT_FOUND", `No crate is stored under ${id}.`);
   const { folder } = roCrate;
+  const isReadable = roCrate.files.nodes.some(({ readable }) => readable);
   const steps = path === "" ? [] : path.split("/");
   const name = steps.at(-1) ?? nameText(roCrate);
   return {
@@ -223,6 +226,14 @@ async function folderPage({ ask, param, query }: PageRequest): Promise<Page> {
           )}
         </h1>
         <FindFiles crate={roCrate.id} path={path} find={find} />
+        {steps.length > 0 && find === null && isReadable && (
+          <p class="actions">
+            <a class="button" href={`${roCrate.addresses.current}&${inFolder(path)}`} download>
+              Download this folder · {counted(folder.fileCount, "file")}
+              <span class="size"> · {sizeText(folder.size)}</span>
+            </a>
+          </p>
+        )}
         <p class="meta">
           {counted(folder.fileCount, "file")}
           {find !== null && " found"}, {sizeText(folder.size)}
