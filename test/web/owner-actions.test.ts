@@ -51,7 +51,8 @@ describe("the page of a draft, for its owner", () => {
     expect(asked.text).toContain("Everyone may then read their files.");
     expect(asked.text).toContain(`href="/${id}">Back to the record`);
     const done = await reader.send("/my/records", { action: "publish", id, from: id });
-    expect([done.status, done.location]).toEqual([303, `/share/${id}?done=publish`]);
+    expect(done.status).toBe(303);
+    expect(done.location).toMatch(new RegExp(`^/share/${id}\\?done=publish&undo=`));
     const { text } = await reader.get(done.location!);
     expect(text).toContain("is public: everyone may read and download it.");
     expect(text).toContain(`<code>${server.url}/${id}</code>`);
@@ -86,6 +87,7 @@ describe("the page of a draft, for its owner", () => {
     const group = await create("group", { name: "Lab of the undone" });
     const recordOf = async (id: string) => (await server.deps.records.findMany([id]))[0]!;
     for (const fields of [
+      { action: "publish" },
       { action: "embargo", until: "2999-01-01" },
       { action: "archive", reason: "Wrong plate" },
       { action: "transfer", owner: group },
@@ -99,6 +101,34 @@ describe("the page of a draft, for its owner", () => {
       expect(text).toContain("The record was set back to what it was.");
       expect(text).not.toContain('name="steps"');
       expect(await recordOf(id)).toMatchObject({ publicationStatus: "DRAFT", owner: ada.id });
+    }
+  });
+
+  test("says before and after that a private record stays open, with no Undo", async () => {
+    for (const fields of [{ action: "publish" }, { action: "embargo", until: "2999-01-01" }]) {
+      const { body } = await server.request<{ "@id": string }>(
+        "POST",
+        "/dataset?visibility=private",
+        {
+          token: ada.token,
+          json: bodyOf("dataset", ada.id),
+        },
+      );
+      const id = body["@id"];
+      const asked = await reader.get(`/my/records/${fields.action}?id=${encoded(id)}`);
+      expect(asked.text).toContain("It is private. Who sees it may cite it");
+      const done = await reader.send("/my/records", { ...fields, id, from: id });
+      const { text } = await reader.get(done.location!);
+      expect(text).toContain("It was private. Who sees it may cite it");
+      expect(text).not.toContain('name="steps"');
+      // The list has no Undo for it either.
+      const { location } = await reader.send("/my/records", {
+        action: "archive",
+        reason: "x",
+        id,
+        from: id,
+      });
+      expect(undoIn((await reader.get(location!)).text)["from"]).toBe(id);
     }
   });
 

@@ -27,7 +27,7 @@ import { counted, countText, dateText, shortened, tomorrow } from "../../words.j
 import { pageOf } from "./frame.js";
 import { arkIn, personCalled } from "./people.js";
 import type { Chosen, Row, TakenBack } from "./rows.js";
-import { CHANGED_MEANWHILE, stepsBack, UndoForm } from "./undo.js";
+import { CHANGED_MEANWHILE, OPENS_FOR_EVER, stepsBack, UndoForm, wasOpened } from "./undo.js";
 
 /** Records of one action, and of one request of it (MAX_BULK_RECORDS is no less by default). */
 export const [MOST, BATCH] = [1_000, 100];
@@ -56,6 +56,8 @@ export interface Action {
   done: string;
   danger?: true;
   undo?: TakenBack;
+  /** It opens private records for ever. */
+  opens?: true;
   Fields(props: FieldsProps): ComponentChildren;
   run(request: PageRequest, ids: string[]): Promise<readonly Row[]>;
 }
@@ -73,11 +75,28 @@ async function setStatus(
   return rowsOf((await ask(PublishRecordsDocument, variables)).publishRecords.results);
 }
 
+/** Before what cannot be taken back. */
+function Opened({ chosen }: { chosen: readonly Chosen[] }) {
+  const count = chosen.filter(({ isPrivate }) => isPrivate).length;
+  if (count === 0) return null;
+  return (
+    <Notice tone="warning">
+      {chosen.length === 1 ? "It is" : `${countText(count)} of them are`} private. {OPENS_FOR_EVER}
+    </Notice>
+  );
+}
+
 const PUBLISH: Action = {
   label: "Publish",
   done: "published",
   undo: "status",
-  Fields: () => <p>Everyone may then read their files. Crates publish their drafts with them.</p>,
+  opens: true,
+  Fields: ({ chosen }) => (
+    <>
+      <p>Everyone may then read their files. Crates publish their drafts with them.</p>
+      <Opened chosen={chosen} />
+    </>
+  ),
   run: (request, ids) => setStatus(request, ids, "PUBLISHED"),
 };
 
@@ -85,16 +104,20 @@ const EMBARGO: Action = {
   label: "Embargo",
   done: "embargoed",
   undo: "status",
-  Fields: ({ form }) => (
-    <Field
-      label="Until"
-      name="until"
-      type="date"
-      min={tomorrow()}
-      value={form.get("until") ?? ""}
-      required
-      help={`${dateText(tomorrow())} or later. The records are published when that day begins, UTC.`}
-    />
+  opens: true,
+  Fields: ({ form, chosen }) => (
+    <>
+      <Opened chosen={chosen} />
+      <Field
+        label="Until"
+        name="until"
+        type="date"
+        min={tomorrow()}
+        value={form.get("until") ?? ""}
+        required
+        help={`${dateText(tomorrow())} or later. The records are published when that day begins, UTC.`}
+      />
+    </>
   ),
   run(request, ids) {
     const until = textOf(request.form, "until");
@@ -333,6 +356,7 @@ type ChosenNode = Extract<
 
 const stateOf = (node: ChosenNode | null): Omit<Chosen, "id" | "name"> => ({
   status: node?.publicationStatus ?? null,
+  isPrivate: node?.visibility === "PRIVATE",
   revision: node?.revision ?? null,
   embargoEndsAt: node?.embargoEndsAt ?? null,
   reason: node?.tombstone?.reason ?? null,
@@ -457,7 +481,7 @@ async function ownersOf({ ask, viewer }: PageRequest): Promise<Owners> {
 }
 
 export interface Outcome {
-  action: Pick<Action, "done" | "undo">;
+  action: Pick<Action, "done" | "undo" | "opens">;
   rows: readonly Row[];
   chosen: readonly Chosen[];
 }
@@ -479,6 +503,7 @@ export function OutcomeNotice({
         {counted(done.length, "record")} {action.done}
         {failed.length > 0 && `, ${countText(failed.length)} not`}.
       </p>
+      {wasOpened(action, rows, chosen) && <p>What was private is open now. {OPENS_FOR_EVER}</p>}
       <UndoForm csrf={csrf} steps={stepsBack(action, rows, chosen)} />
       <ul>
         {failed.slice(0, MAX_LISTED).map(({ id, message }) => (

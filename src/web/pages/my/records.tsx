@@ -28,7 +28,7 @@ import {
 } from "./actions.js";
 import { own, pageOf } from "./frame.js";
 import { arkIn } from "./people.js";
-import { sealedSteps, stepsBack, stepsIn, takeBack } from "./undo.js";
+import { sealedSteps, stepsBack, stepsIn, takeBack, wasOpened } from "./undo.js";
 
 const PAGE_SIZE = 50;
 const PATH = "/my/records";
@@ -352,7 +352,9 @@ async function changeRecords(request: PageRequest): Promise<Page | Redirect> {
     if (refused)
       return await actionPage(request, name, ids, { problem: refused.message ?? "", from });
     const steps = stepsBack(action, rows, chosen);
-    return { redirect: afterwards(name, from, sealedSteps(request.csrf, steps)) };
+    const opened = wasOpened(action, rows, chosen) ? "yes" : null;
+    const undo = sealedSteps(request.csrf, steps);
+    return { redirect: afterwards(from, { done: name, undo, opened }) };
   } catch (error) {
     const { form: sentence, fields } = problemOf(error);
     const problem = [sentence, ...Object.values(fields)].filter(Boolean).join(" ");
@@ -381,10 +383,10 @@ async function undone(request: PageRequest): Promise<Page | Redirect> {
 }
 
 /** Where an action leads that began at the page of a record. */
-const afterwards = (action: string, id: string, undo?: string): string =>
-  action === "publish"
-    ? withQuery(recordPath(id, "share"), { done: action })
-    : withQuery(recordPath(id), { done: action, undo });
+const afterwards = (
+  id: string,
+  query: { done: string } & Parameters<typeof withQuery>[1],
+): string => withQuery(query.done === "publish" ? recordPath(id, "share") : recordPath(id), query);
 
 export const recordRoutes: readonly Route[] = [
   { path: "/my/records", get: own((request) => records(request)), post: own(changeRecords) },

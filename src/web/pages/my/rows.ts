@@ -7,6 +7,7 @@ export interface Chosen {
   id: string;
   name: string | null;
   status: string | null;
+  isPrivate: boolean;
   revision: number | null;
   embargoEndsAt: string | null;
   /** Of an archived record. */

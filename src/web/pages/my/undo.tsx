@@ -29,7 +29,7 @@ interface Step {
 
 /** The steps that take an action back, for the records that it changed. */
 export function stepsBack(
-  { undo }: { undo?: TakenBack },
+  { undo, opens }: { undo?: TakenBack; opens?: true },
   rows: readonly Row[],
   before: readonly Chosen[],
 ): Step[] {
@@ -40,6 +40,8 @@ export function stepsBack(
     // What was so before made no revision, and of two changes one is by somebody else.
     if (!done || !after || !was || was.revision === null || after.revision !== was.revision + 1)
       return [];
+    // As a draft it would stay open.
+    if (opens && was.isPrivate) return [];
     const step: Step = { id, revision: after.revision };
     if (undo === "revision") return [step];
     if (was.status === null) return [];
@@ -54,6 +56,19 @@ export function stepsBack(
     ];
   });
 }
+
+export const OPENS_FOR_EVER =
+  "Who sees it may cite it: an open record does not become private again, and this has no Undo.";
+
+/** Whether an action opened a private record, which nothing takes back. */
+export const wasOpened = (
+  { opens }: { opens?: true },
+  rows: readonly Row[],
+  before: readonly Chosen[],
+): boolean => {
+  const done = new Set(rows.flatMap((row) => (row.done ? [row.id] : [])));
+  return opens === true && before.some(({ id, isPrivate }) => isPrivate && done.has(id));
+};
 
 interface UndoProps {
   csrf: string | null;

@@ -5,7 +5,7 @@ import { recordPath, withQuery } from "../../paths.js";
 import { mayBeNewVersion } from "../edit.js";
 import type { PageRequest } from "../../page.js";
 import { ACTIONS } from "../my/actions.js";
-import { UndoForm, unsealedSteps } from "../my/undo.js";
+import { OPENS_FOR_EVER, UndoForm, unsealedSteps } from "../my/undo.js";
 import type { PageRecord } from "./provenance.js";
 
 /** Below “⋯”, in this order; some only in some states. */
@@ -77,14 +77,20 @@ function newVersionPath({ id, crate }: PageRecord, kind: KindName): string | nul
 
 /** That an action, which began at this page, was done, with a way to take it back. */
 export function DoneNotice({ id, request }: { id: string; request: PageRequest }) {
-  const { csrf, query } = request;
+  const { query } = request;
   const name = query.get("done") ?? "";
   const done = name === "undo" ? "set back to what it was" : ACTIONS.get(name)?.done;
   if (done === undefined) return null;
   return (
     <Notice tone="success">
       <p>The record was {done}.</p>
-      <UndoForm csrf={csrf} steps={unsealedSteps(csrf, query.get("undo"))} from={id} />
+      <TakeBack id={id} request={request} />
     </Notice>
   );
+}
+
+/** Undo, or why there is none. */
+export function TakeBack({ id, request: { csrf, query } }: { id: string; request: PageRequest }) {
+  if (query.get("opened") !== null) return <p>It was private. {OPENS_FOR_EVER}</p>;
+  return <UndoForm csrf={csrf} steps={unsealedSteps(csrf, query.get("undo"))} from={id} />;
 }

@@ -9,11 +9,13 @@ import { kindOf } from "../../format.js";
 import type { Page, PageRequest, Route } from "../../page.js";
 import { recordPath, withQuery } from "../../paths.js";
 import { dateText, shortened } from "../../words.js";
+import { TakeBack } from "./owner.js";
 import { Back } from "./related.js";
 
 type Shared = NonNullable<SharePageQuery["record"]>;
 
-async function sharePage({ ask, param, base, query }: PageRequest): Promise<Page> {
+async function sharePage(request: PageRequest): Promise<Page> {
+  const { ask, param, base, query } = request;
   const id = param("ark");
   const { record } = await ask(SharePageDocument, { id });
   if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
@@ -34,6 +36,7 @@ async function sharePage({ ask, param, base, query }: PageRequest): Promise<Page
             <p>
               <bdi>{shortened(name, 200)}</bdi> is public: everyone may read and download it.
             </p>
+            <TakeBack id={record.id} request={request} />
           </Notice>
         )}
         <Hidden record={record} />
