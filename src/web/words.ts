@@ -119,6 +119,10 @@ const MEMBER_LABELS: Readonly<Record<string, string>> = {
   containerDigest: "Image that ran here",
   encodesCreativeWork: "File of",
   evidencegraphs: "Evidence graphs",
+  // Of a document, where they are free text: the state of a record is beside its name.
+  embargoedUntil: "End of an embargo, as the document states it",
+  publicationStatus: "Publication status, as the document states it",
+  visibility: "Visibility, as the document states it",
   encodingFormat: "Media type",
   format: "Format",
   hasPart: "Parts",

@@ -117,6 +117,21 @@ describe("what a download gives", () => {
     expect(head(await page(`/${crate}`, bob.token))).toContain(">Ask for access</a>");
   });
 
+  test("calls a status in the document a statement of it, beside the state of the record", async () => {
+    const id = await create("dataset", { name: "Draft that says otherwise" });
+    const { status } = await server.request("PATCH", `/${id}`, {
+      token: ada.token,
+      headers: { "Content-Type": "application/merge-patch+json" },
+      body: JSON.stringify({ publicationStatus: "PUBLISHED", visibility: "open" }),
+    });
+    expect(status).toBe(200);
+    const text = await page(`/${id}`);
+    expect(text).toContain("Draft");
+    expect(text).toContain("Publication status, as the document states it");
+    expect(text).toContain("Visibility, as the document states it");
+    expect(text).not.toMatch(/>(?:Publication status|Visibility)</);
+  });
+
   test("says where data are that are not here, or that there are none", async () => {
     const elsewhere = await create("dataset", {
       name: "There",
