@@ -22,6 +22,9 @@ export function dateProblem(text: string): string | undefined {
   return rest === "" || isTime(rest) ? undefined : EXTRA;
 }
 
+/** ISO 8601 has the year 0000 by agreement only; who states it had no date. */
+export const isOfYearZero = (text: string): boolean => /^\s*[+-]?0000/.test(text);
+
 /**
  * The time that such a text names, in milliseconds since 1970; a date is the beginning of its day,
  * and without a zone UTC counts, wherever the service runs. `undefined` for text that is no date.

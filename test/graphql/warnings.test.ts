@@ -92,6 +92,16 @@ describe("the payload of a mutation", () => {
     ]);
   });
 
+  it.each(["0000-01-01", "0000-05-03T08:00:00Z", "99999-12-31"])(
+    "warns of a date in a year that is none: %s",
+    async (datePublished) => {
+      const { warnings } = await create({ additionalProperties: { datePublished } });
+      expect(warnings.map(({ code, pointer }) => [code, pointer])).toEqual([
+        ["DATE_INVALID", "/datePublished"],
+      ]);
+    },
+  );
+
   it("warns after a patch of any kind, and after a restored revision", async () => {
     const { id } = await create();
     const update =

@@ -1,5 +1,6 @@
 import { looksLikeArk } from "../../identifiers/ark.js";
 import { bareId, isPathId, resolvedPath } from "../../identifiers/entity-ids.js";
+import { isOfYearZero } from "../../model/dates.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { isObject, listOf, referencesIn } from "../../model/field.js";
 import { step } from "../../model/json/pointer.js";
@@ -442,7 +443,10 @@ export function rootGaps(root: JsonObject, context: JsonValue | undefined): stri
 
 /** A date of ISO 8601, with any precision. */
 export const isDate = (value: JsonValue): boolean =>
-  !isObject(value) && !Array.isArray(value) && DATE.test(String(value));
+  !isObject(value) &&
+  !Array.isArray(value) &&
+  DATE.test(String(value)) &&
+  !isOfYearZero(String(value));
 
 const isAbsent = (value: unknown): boolean =>
   value === undefined ||

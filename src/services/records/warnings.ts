@@ -1,6 +1,6 @@
 /** What the writer of a record should look at, although the record is stored. */
 import { referencedArk } from "../../identifiers/ark.js";
-import { instantOf } from "../../model/dates.js";
+import { instantOf, isOfYearZero } from "../../model/dates.js";
 import { type JsonObject, listOf, referencesIn } from "../../model/field.js";
 import { step } from "../../model/json/pointer.js";
 import { isSpdx } from "../../model/licences.js";
@@ -93,7 +93,9 @@ const adviseOnDates = (document: JsonObject): Warning[] =>
   Object.entries(document).flatMap(([name, value]): Warning[] => {
     const wrong = DATE_FIELD.test(name)
       ? listOf(value).find(
-          (text) => typeof text === "string" && instantOf(text.trim()) === undefined,
+          (text) =>
+            typeof text === "string" &&
+            (instantOf(text.trim()) === undefined || isOfYearZero(text)),
         )
       : undefined;
     if (wrong === undefined) return [];

@@ -92,7 +92,15 @@ describe("advice on RO-Crate", () => {
       "2024-05-03T08:00",
     ])
       expect(advice(graph({ datePublished })), datePublished).toEqual([]);
-    for (const datePublished of ["May 2024", "2024-13-01", "03.05.2024", 5])
+    for (const datePublished of [
+      "May 2024",
+      "2024-13-01",
+      "03.05.2024",
+      5,
+      "0000",
+      "0000-01-01",
+      "99999-01-01",
+    ])
       expect(advice(graph({ datePublished })), String(datePublished)).toEqual([
         "DATE_INVALID /@graph/1/datePublished",
       ]);
