@@ -226,6 +226,28 @@ describe("the page of a crate", () => {
     }
   });
 
+  test("offers one folder as an archive, with its number of files and their size", async () => {
+    const offered = (text: string) =>
+      /<a class="button" href="([^"]*)" download>Download this folder · (\d+) files<span class="size"> · [\d.]+ K?B?/.exec(
+        text,
+      );
+    const text = await page(`/files/${ROOT}?path=data`);
+    const [, address, count] = offered(text)!;
+    const response = await fetch(address!.replaceAll("&amp;", "&"), {
+      headers: { Authorization: `Bearer ${ada.token}`, Accept: "text/html" },
+    });
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      "application/zip",
+    ]);
+    expect(Number(count)).toBeGreaterThan(3);
+    // Not those that were found, nor the whole crate.
+    expect(offered(await page(`/files/${ROOT}?path=data&find=cells`))).toBeNull();
+    expect(offered(await page(`/files/${ROOT}`))).toBeNull();
+    const carol = await registry.user("Ben");
+    expect(offered(await page(`/files/${ROOT}?path=data`, carol))).toBeNull();
+  });
+
   test("finds files by a part of their path, in a folder and below it", async () => {
     const found = async (query: string): Promise<string[]> =>
       [

@@ -197,8 +197,9 @@ async function folderPage({ ask, param, query }: PageRequest): Promise<Page> {
   });
   if (!roCrate) throw new ServiceError("NOT_FOUND", `No crate is stored under ${id}.`);
   const { folder } = roCrate;
-  const isReadable = roCrate.files.nodes.some(({ readable }) => readable);
   const steps = path === "" ? [] : path.split("/");
+  const isOffered =
+    steps.length > 0 && find === null && roCrate.files.nodes.some(({ readable }) => readable);
   const name = steps.at(-1) ?? nameText(roCrate);
   return {
     title: `Files in ${shortened(name, 120)}`,
@@ -226,18 +227,19 @@ async function folderPage({ ask, param, query }: PageRequest): Promise<Page> {
           )}
         </h1>
         <FindFiles crate={roCrate.id} path={path} find={find} />
-        {steps.length > 0 && find === null && isReadable && (
+        {isOffered ? (
           <p class="actions">
             <a class="button" href={`${roCrate.addresses.current}&${inFolder(path)}`} download>
               Download this folder · {counted(folder.fileCount, "file")}
               <span class="size"> · {sizeText(folder.size)}</span>
             </a>
           </p>
+        ) : (
+          <p class="meta">
+            {counted(folder.fileCount, "file")}
+            {find !== null && " found"}, {sizeText(folder.size)}
+          </p>
         )}
-        <p class="meta">
-          {counted(folder.fileCount, "file")}
-          {find !== null && " found"}, {sizeText(folder.size)}
-        </p>
         {folder.fileCount === 0 ? (
           <Empty title={find === null ? "No file of the crate is stored here" : "No file found"}>
             {find !== null && <p>No path of a file contains “{shortened(find, 60)}”.</p>}
