@@ -88,7 +88,7 @@ const VALUES: Readonly<Record<string, Values>> = {
   status: fixed("DRAFT", "PUBLISHED", "EMBARGOED", "ARCHIVED"),
   licence: fixed("https://spdx.org/licenses/CC-BY-4.0"),
   format: fixed("text/csv"),
-  folder: fixed("data"),
+  folder: fixed("report"),
   type: fixed("rocrate"),
   createdSince: fixed("2000-01-01"),
   createdBefore: fixed("2100-01-01"),

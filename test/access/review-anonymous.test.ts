@@ -85,6 +85,7 @@ describe("an anonymous review link", () => {
       await visit(`/${ark}?info`);
       await visit(`/${ark}?revision=1`);
     }
+    await visit(`/rocrate/${crate}?format=zip&folder=report`);
     for (const path of [
       "/",
       "/browse",
@@ -101,6 +102,11 @@ describe("an anonymous review link", () => {
     const { text } = await read(`/rocrate/${crate}?format=zip`, "anonymousReviewer");
     expect(text).toContain(world.secrets["privateMemberBytes"]!.text);
     expect(text).toContain("In all, a crate for tests.");
+    const folder = `/rocrate/${crate}?format=zip&folder=report`;
+    expect((await read(folder, "anonymousReviewer")).text).toContain("notes");
+    expect(namedIn((await read(folder, "reviewer")).text)).toContain(
+      world.secrets["authorName"]!.text,
+    );
     const run = await read(`/evidencegraph/query/${crate}?direction=both`, "anonymousReviewer");
     expect(run.status).toBe(200);
     const download = await read(`/rocrate/archived/download/${crate}`, "anonymousReviewer");

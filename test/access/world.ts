@@ -252,7 +252,12 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
     s("authorPlace"),
   );
   const hiddenCrate = await upload(
-    { "member.txt": s("privateMemberBytes") },
+    {
+      "member.txt": s("privateMemberBytes"),
+      "report/notes.txt": "notes",
+      // What a tool wrote names the authors, in a folder too.
+      "report/ro-crate-preview.html": `<p>By ${s("authorName")}</p>`,
+    },
     "?visibility=private",
     // The secret is no part of the identifier, which an answer may repeat to who asks for it.
     { root, entities: [...entities, { ...file("member.txt"), name: s("privateMember") }] },

@@ -244,8 +244,8 @@ describe("the page of a crate", () => {
     // Not those that were found, nor the whole crate.
     expect(offered(await page(`/files/${ROOT}?path=data&find=cells`))).toBeNull();
     expect(offered(await page(`/files/${ROOT}`))).toBeNull();
-    const carol = await registry.user("Ben");
-    expect(offered(await page(`/files/${ROOT}?path=data`, carol))).toBeNull();
+    const ben = await registry.user("Ben");
+    expect(offered(await page(`/files/${ROOT}?path=data`, ben))).toBeNull();
   });
 
   test("finds files by a part of their path, in a folder and below it", async () => {

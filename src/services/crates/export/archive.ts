@@ -18,6 +18,7 @@ import { typeNames } from "../../../model/kind.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import { type Caller, mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
+import { getOrInsert } from "../../../get-or-insert.js";
 import { reportDamage, wasDamaged } from "../../../log.js";
 import { pairs } from "../../../pairs.js";
 import { contentUrlOf } from "../../records/stored-content.js";
@@ -399,6 +400,9 @@ export async function folderArchive(
   const members: Member[] = [];
   const left: CrateArchive["left"] = [];
   const hash = createHash("sha256").update(inside);
+  // The files that no entity describes are all of one record.
+  const known = new Map<string, ReturnType<typeof deps.records.objectsOf>>();
+  const objectsOf = (ark: string) => getOrInsert(known, ark, () => deps.records.objectsOf(ark));
   for (let start = 0; start < files.length; start += FOLDER_READ) {
     const batch = files.slice(start, start + FOLDER_READ);
     const records = await deps.records.findMany(batch.map(({ file }) => file.ark));
@@ -409,8 +413,12 @@ export async function folderArchive(
         left.push({ ark: file.ark, name: rest });
         continue;
       }
+      // An anonymous review does not have all objects of a record that it has.
+      const objects = await objectsOf(record.ark);
+      const object = objects.find((each) => each.role === file.role && each.name === file.name);
+      if (!object) continue;
       const path = paths.take(`${name}/${rest}`) ?? paths.place(rest);
-      members.push({ path, at: record.modifiedAt, object: file });
+      members.push({ path, at: record.modifiedAt, object });
       hash.update(`${path}\n${file.sha256}\n`);
     }
   }
