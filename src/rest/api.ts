@@ -245,14 +245,16 @@ function described(row: DescribedOperation, { parameters }: Operation) {
     bodies: expectedBody(Object.keys(row.requestBody?.content ?? {}), row.requestBody?.["x-limit"]),
     /** Only where the operation answers with JSON alone. */
     page: isJson ? { summary: row.summary, description: row.description } : undefined,
-    /** Only of lists and searches: they refuse others. */
-    parameters: /^(?:list|search)_/.test(row.operationId) ? queryNames(parameters) : undefined,
+    /** Only of lists, searches and the feed: they refuse others. */
+    parameters: /^(?:list_|search_|feed$)/.test(row.operationId)
+      ? queryNames(parameters)
+      : undefined,
   };
 }
 
 /**
- * Lists and searches declare every query parameter they support: ignoring an unknown filter would
- * return everything.
+ * Lists, searches and the feed declare every query parameter they support: ignoring an unknown
+ * filter would return everything.
  * @throws ValidationError for an unknown parameter
  */
 function assertKnown(

@@ -64,6 +64,53 @@ describe("the feed", () => {
     expect((await server.request("GET", "/feed?kind=none")).status).toBe(422);
   });
 
+  it("has a title of its own for each owner, search, keyword and kind", async () => {
+    const of = async (query: string) =>
+      /<title>(.*)<\/title>/.exec((await server.request("GET", `/feed${query}`)).text)![1];
+    expect(await of("")).toBe("Newest records · Arkgraph");
+    expect(await of(`?owner=${bob.id}`)).toBe("Records of bob · Arkgraph");
+    expect(await of("?owner=ark:99999/nobody")).toBe("Records of ark:99999/nobody · Arkgraph");
+    expect(await of(`?crate=${first}`)).toBe(
+      "Records in Counts &lt;of&gt; zebrafish &amp; others · Arkgraph",
+    );
+    expect(await of("?text=cells&keyword=R%26D&kind=dataset,rocrate")).toBe(
+      "Search for “cells” · Keyword “R&amp;D” · Dataset, ROCrate · Arkgraph",
+    );
+  });
+
+  it("names no private or deleted record in its title", async () => {
+    const { body } = await server.request("POST", "/dataset?visibility=private", {
+      token: ada.token,
+      json: bodyOf("dataset", ada.id, { name: "Osmium" }),
+    });
+    const id = body["@id"] as string;
+    const { text } = await server.request("GET", `/feed?crate=${id}`, { token: ada.token });
+    expect(text).toContain(`<title>Records in ${id} · Arkgraph</title>`);
+    expect(text).not.toContain("Osmium");
+    const gone = await dataset(ada, "Withdrawn counts", "PUBLISHED");
+    await server.request("DELETE", `/dataset/${gone}`, {
+      token: ada.token,
+      json: { reason: "Wrong." },
+    });
+    expect((await server.request("GET", `/feed?crate=${gone}`)).text).toContain(
+      `<title>Records in ${gone} · Arkgraph</title>`,
+    );
+  });
+
+  it("refuses a parameter that it does not know, with the known ones", async () => {
+    const { status, body } = await server.request("GET", "/feed?q=cells");
+    expect([status, body["detail"]]).toEqual([
+      422,
+      [
+        {
+          loc: ["query", "q"],
+          msg: "Extra inputs are not permitted; known are text, kind, keyword, owner, project, crate",
+          type: "extra_forbidden",
+        },
+      ],
+    ]);
+  });
+
   it("began with the first public record where it is empty, and today where there is none", async () => {
     expect(updatedOf(before)).toMatch(/^2\d{3}-\d\d-\d\dT00:00:00\.000Z$/);
     const published = /<published>(.*)<\/published>/;

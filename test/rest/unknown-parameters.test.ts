@@ -11,13 +11,13 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const lists = OPERATIONS.filter(
-  ({ method, operationId }) => method === "get" && /^(?:list|search)_/.test(operationId),
+  ({ method, operationId }) => method === "get" && /^(?:list_|search_|feed$)/.test(operationId),
 ).map(({ path, parameters }) => {
   const names = parameters.flatMap((one) => (one["in"] === "query" ? [one["name"] as string] : []));
   return [path, names.length === 0 ? "none is known" : `known are ${names.join(", ")}`] as const;
 });
 
-describe("an unknown query parameter of a list or a search", () => {
+describe("an unknown query parameter of a list, a search or the feed", () => {
   it.each(lists)("of GET %s is a 422 that lists the known ones", async (path, known) => {
     const { status, body } = await server.request<{
       detail: { loc: string[]; msg: string; type: string }[];
@@ -32,7 +32,7 @@ describe("an unknown query parameter of a list or a search", () => {
 
   it("has a limit among the known ones, but in lists that are short by themselves", () => {
     const short = lists.filter(([, known]) => !known.includes("limit")).map(([path]) => path);
-    expect(short).toEqual(["/me/tokens", "/review-links/ark:{NAAN}/{postfix}"]);
+    expect(short).toEqual(["/me/tokens", "/feed", "/review-links/ark:{NAAN}/{postfix}"]);
   });
 
   it("is ignored elsewhere, and known ones are accepted", async () => {

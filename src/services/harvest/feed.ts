@@ -1,11 +1,13 @@
 /** The newest records as an Atom feed (RFC 4287). */
 import type { KindName } from "../../model/kind.js";
+import { KINDS } from "../../model/kinds.js";
 import { XML_DECLARATION, xmlValue } from "../../model/markup.js";
 import { plainLine, plainText } from "../../model/texts.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { authorsOf } from "../formats/attribution.js";
 import { element, parent } from "../formats/xml.js";
+import { askedArk, findRecord, orNull } from "../records/find.js";
 import { landmarksOf } from "../records/list.js";
 import { type RecordFilterInput, selectRecords } from "../records/select.js";
 import { OPEN } from "./oai-items.js";
@@ -48,7 +50,7 @@ export async function atomFeed(
       "feed",
       [
         element("id", base + of.feed),
-        element("title", deps.config.REGISTRY_NAME),
+        element("title", [...(await partsOf(deps, filter)), deps.config.REGISTRY_NAME].join(" · ")),
         element("updated", timeOf(items[0]?.modifiedAt ?? (await beginningOf(deps)))),
         parent("author", [element("name", deps.config.REGISTRY_NAME), element("uri", `${base}/`)]),
         link("self", "application/atom+xml", base + of.feed),
@@ -58,6 +60,31 @@ export async function atomFeed(
       { xmlns: "http://www.w3.org/2005/Atom" },
     )
   );
+}
+
+/** Longest part of a title, in characters. */
+const PART = 100;
+
+/** What a feed has, for the title: a reader has many of the same registry. */
+async function partsOf(deps: Deps, filter: RecordFilterInput): Promise<string[]> {
+  const { text, kinds, keyword, owner, project, crate } = filter;
+  const parts = [
+    text && `Search for “${text}”`,
+    owner && `Records of ${await nameOf(deps, owner)}`,
+    project && `Records of ${await nameOf(deps, project)}`,
+    crate && `Records in ${await nameOf(deps, crate)}`,
+    keyword && `Keyword “${keyword.join(", ")}”`,
+  ].flatMap((part) => part || []);
+  if (parts.length === 0) parts.push("Newest records");
+  if (kinds) parts.push(kinds.map((kind) => KINDS[kind].typeName).join(", "));
+  return parts.map((part) => (part.length > PART ? `${part.slice(0, PART - 1)}…` : part));
+}
+
+/** The name of a record that all may see, else its identifier as it was asked for. */
+async function nameOf(deps: Deps, id: string): Promise<string> {
+  const record = await orNull(findRecord(deps, askedArk(id)));
+  const name = record && !record.tombstone ? landmarksOf(record).name : null;
+  return plainLine(name ?? "").trim() || id;
 }
 
 /**
