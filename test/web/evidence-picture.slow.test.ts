@@ -62,14 +62,19 @@ describe.skipIf(!CHROMIUM)("the picture of evidence, in a browser", () => {
   let browser: Browser;
   /** The record at the end, and its evidence. */
   let summary: string;
+  let crate: string;
   beforeAll(async () => {
     registry = await RegistryProcess.start();
     browser = await launch();
     const ada = await registry.user("Ada");
     const archive = await zip({
-      "ro-crate-metadata.json": metadata(plates(), { name: "Plates" }, CONTEXT),
+      "ro-crate-metadata.json": metadata(
+        plates(),
+        { name: "Plates", mentions: to("#merge") },
+        CONTEXT,
+      ),
     });
-    await registry.take(archive, ada.token);
+    crate = (await registry.take(archive, ada.token))["rocrateIdentifier"] as string;
     const { body } = await registry.graphql(
       '{ datasets(filter: { name: { contains: "Summary of all" } }) { nodes { id } } }',
     );
@@ -133,8 +138,37 @@ describe.skipIf(!CHROMIUM)("the picture of evidence, in a browser", () => {
             scrollWidth <= clientWidth && scrollHeight <= clientHeight,
         ),
       ).toBe(true);
-      expect((await boxOf(page, "#picture")).height).toBe(420);
       expect(await page.locator("#minimap").isHidden()).toBe(true);
+      const seen = (canvas: { y: number; height: number }) => canvas.y + canvas.height;
+      expect(seen(await boxOf(page, "#picture"))).toBeLessThanOrEqual(800);
+      // It grows with the window, and is never lower than 420 pixels.
+      await page.setViewportSize({ width: 1280, height: 1200 });
+      const tall = await boxOf(page, "#picture");
+      expect(seen(tall)).toBeGreaterThan(1100);
+      expect(seen(tall)).toBeLessThanOrEqual(1200);
+      await page.setViewportSize({ width: 1280, height: 400 });
+      expect((await boxOf(page, "#picture")).height).toBe(420);
+    }));
+
+  test("a record alone has no empty canvas around it", () =>
+    see("?hide=dataset&hide=computation&hide=software&hide=absent", {}, async (page) => {
+      expect(await page.locator("#picture [data-id]").count()).toBe(1);
+      expect((await boxOf(page, "#picture")).height).toBeLessThan(120);
+    }));
+
+  test("header, head of the page and footer have one left edge; the picture goes past it", () =>
+    see("", { viewport: { width: 1900, height: 1000 } }, async (page) => {
+      const left = async (selector: string) => Math.round((await boxOf(page, selector)).x);
+      const edge = await left(".brand");
+      expect(await left("h1")).toBe(edge);
+      expect(await left(".bottom li")).toBe(edge);
+      expect(await left(".picture-frame")).toBeLessThan(40);
+      await page.goto(page.url().replace("/evidence/", "/"));
+      expect([await left(".brand"), await left("h1"), await left(".bottom li")]).toEqual([
+        edge,
+        edge,
+        edge,
+      ]);
     }));
 
   test("search leads from one match to the next, and into the picture by keys", () =>
@@ -267,6 +301,31 @@ describe.skipIf(!CHROMIUM)("the picture of evidence, in a browser", () => {
         expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
       },
     ));
+
+  test("on a phone a node that the sheet would cover is brought above it", () =>
+    see(
+      "",
+      { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+      async (page) => {
+        await page.evaluate(() => scrollTo(0, 0));
+        await page.locator("[data-root] .ev-shape").dispatchEvent("click");
+        await page.locator("#details", { hasText: "One row a plate." }).waitFor();
+        const [root, details] = [await boxOf(page, "[data-root]"), await boxOf(page, "#details")];
+        expect(root.y).toBeGreaterThan(0);
+        expect(root.y + root.height).toBeLessThan(details.y);
+      },
+    ));
+
+  test("of a crate, to which no arrow leads, all that a node came from and led to lights up", () =>
+    see("", {}, async (page) => {
+      await page.goto(`${registry.url}/evidence/${crate}`);
+      await named(page, "Merge of all masks").click();
+      await page.locator("#details h2", { hasText: "Merge of all masks" }).waitFor();
+      const lit = await page.locator("#picture .ev-node.ev-lit .ev-name").allTextContents();
+      expect(lit).toContain("Summary of all plates");
+      expect(lit).toContain("segment.py");
+      expect(lit).not.toContain("Plates");
+    }));
 
   test("what is elsewhere opens its details first, and is left for by a marked link", () =>
     see("", {}, async (page) => {

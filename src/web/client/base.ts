@@ -132,8 +132,10 @@ function showScripted(): void {
 
 /** A choice of `data-send` sends its form at once. */
 function sendChoices(): void {
-  for (const choice of document.querySelectorAll<HTMLSelectElement>("select[data-send]"))
-    choice.addEventListener("change", () => choice.form?.requestSubmit());
+  document.addEventListener("change", ({ target }) => {
+    if (target instanceof HTMLSelectElement && target.matches("[data-send]"))
+      target.form?.requestSubmit();
+  });
 }
 
 /** What is wrong with a date, as soon as the browser knows. */

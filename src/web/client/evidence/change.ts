@@ -59,7 +59,10 @@ function takeParts(page: Document, picture: HTMLElement): void {
   while (picture.firstChild) frame.append(picture.firstChild);
   for (const name of PARTS) {
     const [old, now] = [partOf(document, name), partOf(page, name)];
-    if (old && now) old.replaceWith(now);
+    if (!old || !now) continue;
+    for (const part of now.querySelectorAll<HTMLElement>("[data-without-script]"))
+      part.hidden = true;
+    old.replaceWith(now);
   }
 }
 

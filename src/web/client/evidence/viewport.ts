@@ -7,6 +7,8 @@ const LARGEST = 4;
 const SMALLEST = 0.02;
 /** Room around a node that is brought into view. */
 const AROUND = 24;
+/** The least height of what is seen in which a node is shown with what is next to it. */
+const LEAST_SEEN = 160;
 
 let scale = 1;
 /** The reader has chosen the scale. */
@@ -59,6 +61,8 @@ export function centre(node: Element | null): void {
 /** Moves the picture only where a node is not seen whole. */
 export function reveal(node: Element | null): void {
   if (!node) return;
+  // The sheet of details may cover all of the frame that the window shows.
+  if (seen().height < LEAST_SEEN) frame.scrollIntoView({ block: "start" });
   const at = node.getBoundingClientRect();
   const room = seen();
   const isSeen =

@@ -1,4 +1,4 @@
-// The ways between a node and the record that the picture is about light up.
+// The ways of a node light up: those between it and the record that the picture is about.
 import { arrows, drawing, idOf, nodeBy, nodes, rootNode } from "./drawing.js";
 
 /** What can be reached from a node by these steps. */
@@ -9,8 +9,8 @@ function reached(start: string, steps: ReadonlyMap<string, string[]>): Set<strin
   return all;
 }
 
-/** Every node on a way from one to the other, along the arrows; empty without one. */
-function between(from: string, to: string): Set<string> {
+/** The steps along the arrows, and against them. */
+function stepsOfArrows(): [forward: Map<string, string[]>, backward: Map<string, string[]>] {
   const [forward, backward] = [new Map<string, string[]>(), new Map<string, string[]>()];
   const add = (steps: Map<string, string[]>, start: string, end: string): void => {
     const known = steps.get(start);
@@ -21,21 +21,33 @@ function between(from: string, to: string): Set<string> {
     add(forward, arrow.from, arrow.to);
     add(backward, arrow.to, arrow.from);
   }
-  const after = reached(from, forward);
-  if (!after.has(to)) return new Set();
-  const before = reached(to, backward);
-  return new Set([...after].filter((node) => before.has(node)));
+  return [forward, backward];
 }
 
-/** Lights the ways between a node and the record, of the record itself nothing; undefined: none. */
+/**
+ * Every node on a way between a node and the record, along the arrows. Without such a way all that
+ * the node came from and led to: no arrow leads to a crate.
+ */
+function waysOf(id: string, root: string): Set<string> {
+  const [forward, backward] = stepsOfArrows();
+  const [after, before] = [reached(id, forward), reached(id, backward)];
+  for (const [own, back] of [
+    [after, backward],
+    [before, forward],
+  ] as const)
+    if (own.has(root)) {
+      const ofRoot = reached(root, back);
+      return new Set([...own].filter((node) => ofRoot.has(node)));
+    }
+  for (const node of before) after.add(node);
+  return after.size > 1 ? after : new Set();
+}
+
+/** Lights the ways of a node, of the record itself nothing; undefined: none. */
 export function lightWays(id: string | undefined): void {
   const root = rootNode();
   const isNode = id !== undefined && root !== null && nodeBy(id) !== null;
-  let way = new Set<string>();
-  if (isNode && id !== idOf(root)) {
-    way = between(id, idOf(root));
-    if (way.size === 0) way = between(idOf(root), id);
-  }
+  const way = isNode && id !== idOf(root) ? waysOf(id, idOf(root)) : new Set<string>();
   drawing()?.classList.toggle("lighting", way.size > 0);
   for (const node of nodes()) {
     node.classList.toggle("ev-lit", way.has(idOf(node)));

@@ -57,7 +57,6 @@ async function evidencePage(request: PageRequest): Promise<Page> {
       drawn.nodes.length,
       "object",
     )} and ${counted(drawn.edges.length, "relation")}.`,
-    layout: "wide",
     styles: [assetUrl("picture.css")],
     scripts: ["evidence", "picker"],
     body: (

@@ -33,7 +33,7 @@ export function Toolbar({ id, view }: { id: string; view: View }) {
       ))}
       <label>
         Show{" "}
-        <select name="direction">
+        <select name="direction" data-send>
           {DIRECTIONS.map(([value, text]) => (
             <option value={value} selected={value === view.direction}>
               {text}
@@ -43,7 +43,7 @@ export function Toolbar({ id, view }: { id: string; view: View }) {
       </label>
       <label>
         Steps{" "}
-        <select name="depth">
+        <select name="depth" data-send>
           {depthsWith(view.depth).map((depth) => (
             <option value={depth} selected={depth === view.depth}>
               {depth === "" ? "all" : depth}
@@ -53,14 +53,16 @@ export function Toolbar({ id, view }: { id: string; view: View }) {
       </label>
       <label>
         Like siblings{" "}
-        <select name="siblings">
+        <select name="siblings" data-send>
           <option value="grouped">in groups</option>
           <option value="single" selected={view.siblings === "single"}>
             one by one
           </option>
         </select>
       </label>
-      <button class="secondary">Show</button>
+      <button class="secondary" data-without-script>
+        Show
+      </button>
       {view.depth !== "" && (
         <a href={addressOf(id, view, { depth: String(Number(view.depth) + 1) })}>One step more</a>
       )}
@@ -75,7 +77,6 @@ export function Toolbar({ id, view }: { id: string; view: View }) {
       {view.expand.length > 0 && (
         <a href={addressOf(id, view, { expand: [] })}>{closeAllText(view.expand)}</a>
       )}
-      <a href={recordPath(id, "impact")}>What is affected if this is withdrawn?</a>
     </form>
   );
 }
@@ -215,6 +216,14 @@ export function Drawing({ picture, graph, id, view, marked }: DrawingProps) {
             </p>
           </Notice>
         )}
+        {view.siblings === "single" && nodes.some(({ count }) => count !== undefined) && (
+          <Notice>
+            <p>
+              These are too many to draw one by one: like siblings are in groups. Open a group, or
+              choose fewer steps.
+            </p>
+          </Notice>
+        )}
       </div>
       {/* Scripts say here what a change in place has come to. */}
       <p class="visually-hidden" id="said" role="status" />
@@ -247,6 +256,9 @@ export function Drawing({ picture, graph, id, view, marked }: DrawingProps) {
         {graph.dangling.length > 0 &&
           ` ${counted(graph.dangling.length, "reference")} to objects that are not stored here.`}
         {graph.truncated && " The graph is larger than what is shown: choose fewer steps."}
+      </p>
+      <p>
+        <a href={recordPath(id, "impact")}>What is affected if this is withdrawn?</a>
       </p>
     </section>
   );

@@ -608,7 +608,6 @@ async function previewPage({ ask, param, query, readTable }: PageRequest): Promi
   return {
     title: `Preview of ${shortened(name, 120)}`,
     section: "browse",
-    layout: "wide",
     body: (
       <>
         {record ? <Back record={record} /> : holder && <Back record={holder} />}
