@@ -179,7 +179,7 @@ describe("a hostile crate of a profile", () => {
   }, 60_000);
 });
 
-test("the front page shows how the newest public crate came about", async () => {
+test("the front page shows how a new public crate came about, and those with the highest scores", async () => {
   const html = { headers: { Accept: "text/html" } };
   expect((await registry.ask("/", html)).text).not.toContain("For example, from inputs");
   const answer = await registry.take(await runCrate(), ada.token);
@@ -190,4 +190,24 @@ test("the front page shows how the newest public crate came about", async () => 
   expect(example).toContain(`href="/${ark}"`);
   expect(example).toMatch(/Made in \d computations/);
   expect(example).toMatch(/<svg[^>]*class="ev"/);
+
+  // Of a crate without evidence that is newer there is nothing to show; of six there is no choice.
+  const score = (id: string) => registry.ask(`/rocrate/ai-ready-score/${id}`, { token: ada.token });
+  await score(ark);
+  for (let count = 0; count < 5; count++) {
+    const simple = await registry.take(await crate([], {}, { name: `Plain ${count}` }), ada.token);
+    await registry.publish(simple["rocrateIdentifier"] as string, ada.token);
+  }
+  const six = (await registry.ask("/", html)).text;
+  expect(six).toContain("For example, from inputs");
+  expect(six).not.toContain("highest AI-readiness");
+  const draft = await registry.take(await crate([], {}, { name: "Hidden" }), ada.token);
+  await score(draft["rocrateIdentifier"] as string);
+  const last = await registry.take(await crate([], {}, { name: "Seventh" }), ada.token);
+  await registry.publish(last["rocrateIdentifier"] as string, ada.token);
+  const seven = (await registry.ask("/", { ...html, token: ada.token })).text;
+  const [prepared] = /<h2>Crates with the highest AI-readiness<[^]*?<\/section>/.exec(seven)!;
+  expect(prepared.match(/<article/g)).toHaveLength(1);
+  expect(prepared).toContain(`href="/${ark}"`);
+  expect(prepared).toMatch(/\d+ of \d+ criteria/);
 });

@@ -2,20 +2,21 @@ import { Empty, Section } from "../components.js";
 import type { ComponentChildren } from "preact";
 import { RecordCard, RecordLink } from "../record-components.js";
 import { HomeDocument, type HomeQuery } from "../documents.js";
-import { feedLink } from "../paths.js";
+import { feedLink, recordPath } from "../paths.js";
 import type { Page, PageRequest, Route } from "../page.js";
+import { plainText } from "../../model/texts.js";
+import { countText, shortened } from "../words.js";
 import { assetUrl } from "../assets.js";
-import { OriginSentence, readOrigin } from "./record/origin.js";
+import { type Origin, OriginSentence, readOrigin } from "./record/origin.js";
 import { Picture } from "./record/provenance.js";
 import { KindNumbers, kindNumbers, withoutDrafts } from "./search.js";
 
 export async function home(request: PageRequest): Promise<Page> {
   const { ask, base, viewer } = request;
   const shown = await withoutDrafts(request);
-  const { recordStatistics, roCrates } = await ask(HomeDocument, { shown });
+  const { recordStatistics, roCrates, prepared } = await ask(HomeDocument, { shown });
   const numbers = await kindNumbers(request, recordStatistics.groups, shown);
-  const [newest] = roCrates.nodes;
-  const example = newest && (await exampleOf(request, newest));
+  const example = await exampleAmong(request, roCrates.nodes);
   return {
     title: "Arkgraph",
     hasSearch: true,
@@ -41,6 +42,8 @@ export async function home(request: PageRequest): Promise<Page> {
           <KindNumbers numbers={numbers} />
         </section>
         {example}
+        {/* Fewer are all in the list of the newest. */}
+        {roCrates.pageInfo.hasNextPage && <Prepared crates={prepared.nodes} />}
         <Section title="Crates published last">
           {roCrates.nodes.length === 0 ? (
             <Empty title="No crate is public yet.">
@@ -92,13 +95,50 @@ export async function home(request: PageRequest): Promise<Page> {
   };
 }
 
-/** How a crate came about, in a sentence and a picture; null where nothing is stated of it. */
-async function exampleOf(
+/** Crates of which most is stated that programs need, by the scores that are known. */
+function Prepared({ crates }: { crates: HomeQuery["prepared"]["nodes"] }) {
+  // A crate that has changed since has no score.
+  const scored = crates.filter(({ score }) => score !== null);
+  if (scored.length === 0) return null;
+  return (
+    <Section title="Crates with the highest AI-readiness">
+      <div class="cards">
+        {scored.map((crate) => (
+          <RecordCard record={crate}>
+            <p class="meta">
+              <a href={`${recordPath(crate.id)}#score`}>
+                {countText(crate.score!.totals.met)} of {countText(crate.score!.totals.total)}{" "}
+                criteria
+              </a>
+            </p>
+            {crate.description && <p dir="auto">{shortened(plainText(crate.description), 280)}</p>}
+          </RecordCard>
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+/** How the newest of these crates of which anything is stated came about, in a sentence and a picture. */
+async function exampleAmong(
   request: PageRequest,
-  crate: HomeQuery["roCrates"]["nodes"][number],
+  crates: HomeQuery["roCrates"]["nodes"],
 ): Promise<ComponentChildren> {
-  const origin = await readOrigin(request, crate.id);
-  if (!origin || origin.picture.edges.length === 0) return null;
+  for (const crate of crates) {
+    const origin = await readOrigin(request, crate.id);
+    if (!origin) return null;
+    if (origin.picture.edges.length > 0) return <Example {...{ crate, origin }} />;
+  }
+  return null;
+}
+
+function Example({
+  crate,
+  origin,
+}: {
+  crate: HomeQuery["roCrates"]["nodes"][number];
+  origin: Origin;
+}) {
   return (
     <Section title="For example, from inputs to results">
       <p>
