@@ -55,6 +55,52 @@ describe("the page of one's own records", () => {
     expect(await state(group)).toBe("DRAFT");
   });
 
+  describe("of two people who act on one choice", () => {
+    const hidden = (text: string, name: string): string =>
+      new RegExp(`name="${name}" value="([^"]*)"`).exec(text)![1]!;
+    const chosen = async (ids: string[], action: string) => {
+      const { text } = await reader.send("/my/records", [
+        ["choose", action],
+        ...ids.map((id): [string, string] => ["id", id]),
+      ]);
+      return { action, ids: hidden(text, "ids"), revisions: hidden(text, "revisions") };
+    };
+
+    test("the second one hears who did what to which records, and acts on the others", async () => {
+      const ben = await server.person("ben");
+      const shared = await create("group", ada.id, { name: "Two of us", members: [ben.id] });
+      const [first, second] = [await dataset("Taken first", shared), await dataset("Free", shared)];
+      const form = await chosen([first, second], "embargo");
+      await server.request("PUT", "/publish", {
+        token: ben.token,
+        json: { "@id": first, publicationStatus: "PUBLISHED" },
+      });
+      const { text } = await reader.send("/my/records", { ...form, until: "2999-01-01" });
+      expect(text).toContain("1 record embargoed, 1 not.");
+      expect(text.replace(/<[^>]*>/g, "")).toMatch(
+        /Not Taken first: ben changed its status on .* UTC: it is public now\. Nothing was done to it\./,
+      );
+      expect([await state(first), await state(second)]).toEqual(["PUBLISHED", "EMBARGOED"]);
+    });
+
+    test("the second one does not publish what the first one withdrew, nor an edit unseen", async () => {
+      const [gone, edited] = [await dataset("Withdrawn first"), await dataset("Edited first")];
+      const form = await chosen([gone, edited], "publish");
+      await server.request("DELETE", `/dataset/${gone}`, { token: ada.token });
+      await server.request("PATCH", `/dataset/${edited}`, {
+        token: ada.token,
+        json: { description: "Other words for the same." },
+        headers: { "Content-Type": "application/merge-patch+json" },
+      });
+      const { text } = await reader.send("/my/records", form);
+      expect(text).toContain("0 records published, 2 not.");
+      const words = text.replace(/<[^>]*>/g, "");
+      expect(words).toMatch(/You withdrew it on .* UTC: it is withdrawn now/);
+      expect(words).toMatch(/Not Edited first: You changed it on .* UTC: it is a draft now/);
+      expect([await state(gone), await state(edited)]).toEqual(["withdrawn", "DRAFT"]);
+    });
+  });
+
   test("asks for a reason before it withdraws what others could read", async () => {
     const [draft, open, next] = [
       await dataset("A draft"),

@@ -22,9 +22,10 @@ import {
 import type { Page, PageRequest } from "../../page.js";
 import { recordPath } from "../../paths.js";
 import { problemOf } from "../../problems.js";
-import { RecordLink } from "../../record-components.js";
+import { type Named, RecordLink } from "../../record-components.js";
 import { counted, countText, dateText, shortened, tomorrow } from "../../words.js";
 import { pageOf } from "./frame.js";
+import { revisionsOf } from "./meanwhile.js";
 import { arkIn, personCalled } from "./people.js";
 import type { Chosen, Row, TakenBack } from "./rows.js";
 import { CHANGED_MEANWHILE, OPENS_FOR_EVER, stepsBack, UndoForm, wasOpened } from "./undo.js";
@@ -363,9 +364,24 @@ const stateOf = (node: ChosenNode | null): Omit<Chosen, "id" | "name"> => ({
   successor: node?.tombstone?.successor?.id ?? null,
 });
 
+/** The records, null for those that were withdrawn: they do not hide the others. */
+async function recordsOf(
+  ask: PageRequest["ask"],
+  ids: readonly string[],
+): Promise<ChosenRecordsQuery["nodes"]> {
+  try {
+    return (await ask(ChosenRecordsDocument, { ids: [...ids] })).nodes;
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.status >= 500) throw error;
+    if (ids.length <= 1) return ids.map(() => null);
+    const half = Math.ceil(ids.length / 2);
+    const first = await recordsOf(ask, ids.slice(0, half));
+    return first.concat(await recordsOf(ask, ids.slice(half)));
+  }
+}
+
 export async function chosenOf(ask: PageRequest["ask"], ids: string[]): Promise<Chosen[]> {
-  const { nodes } = await ask(ChosenRecordsDocument, { ids });
-  return pairs(ids, nodes).map(([id, node]) => ({
+  return pairs(ids, await recordsOf(ask, ids)).map(([id, node]) => ({
     id,
     name: node && "name" in node ? node.name : null,
     ...stateOf(node && "publicationStatus" in node ? node : null),
@@ -395,6 +411,32 @@ const NothingOnEnter = () => (
 /** Records of one action that are listed; of more their number is shown. */
 const MAX_LISTED = 20;
 
+/** Records that are seen without a click, where a form or other sentences follow. */
+const MAX_OPEN = 5;
+
+/** The records of an action, by name; many are folded, so that what follows is seen. */
+function Listed({ records, open }: { records: readonly Named[]; open?: boolean | undefined }) {
+  const list = (
+    <ul class="records several">
+      {records.slice(0, MAX_LISTED).map((record) => (
+        <li>
+          <RecordLink record={record} />
+        </li>
+      ))}
+      {records.length > MAX_LISTED && (
+        <li class="quiet">and {countText(records.length - MAX_LISTED)} more</li>
+      )}
+    </ul>
+  );
+  if (records.length <= MAX_OPEN) return list;
+  return (
+    <details class="more" open={open}>
+      <summary>Which records</summary>
+      {list}
+    </details>
+  );
+}
+
 /** The form of one action, with the records that it is about. */
 function ActionForm({
   name,
@@ -417,16 +459,8 @@ function ActionForm({
       {from !== null && <input type="hidden" name="from" value={from} />}
       {/* One field: a form of a thousand would be refused. */}
       <input type="hidden" name="ids" value={chosen.map(({ id }) => id).join(" ")} />
-      <ul>
-        {chosen.slice(0, MAX_LISTED).map((record) => (
-          <li>
-            <RecordLink record={record} />
-          </li>
-        ))}
-        {chosen.length > MAX_LISTED && (
-          <li class="quiet">and {countText(chosen.length - MAX_LISTED)} more</li>
-        )}
-      </ul>
+      <input type="hidden" name="revisions" value={revisionsOf(chosen)} />
+      <Listed records={chosen} open={danger} />
       <Fields {...{ chosen, form, owners }} admin={viewer?.admin === true} />
       <p class="actions">
         <button class={danger ? "danger" : undefined} name="action" value={name}>
@@ -505,21 +539,17 @@ export function OutcomeNotice({
       </p>
       {wasOpened(action, rows, chosen) && <p>What was private is open now. {OPENS_FOR_EVER}</p>}
       <UndoForm csrf={csrf} steps={stepsBack(action, rows, chosen)} />
-      <ul>
-        {failed.slice(0, MAX_LISTED).map(({ id, message }) => (
-          <li>
-            Not <RecordLink record={names.get(id) ?? { id }} />: <bdi>{message}</bdi>
-          </li>
-        ))}
-        {done.slice(0, MAX_LISTED).map(({ id }) => (
-          <li>
-            <RecordLink record={names.get(id)!} />
-          </li>
-        ))}
-        {Math.max(done.length, failed.length) > MAX_LISTED && (
-          <li class="quiet">and others, which the list shows</li>
-        )}
-      </ul>
+      {failed.length > 0 && (
+        <ul>
+          {failed.slice(0, MAX_LISTED).map(({ id, message }) => (
+            <li>
+              Not <RecordLink record={names.get(id) ?? { id }} />: <bdi>{message}</bdi>
+            </li>
+          ))}
+          {failed.length > MAX_LISTED && <li class="quiet">and others, which the list shows</li>}
+        </ul>
+      )}
+      {done.length > 0 && <Listed records={done.map(({ id }) => names.get(id)!)} />}
     </Notice>
   );
 }

@@ -2,7 +2,7 @@
 import { nameText } from "../../../model/labels.js";
 import { Empty, Form, Notice, Pager, When } from "../../components.js";
 import { type Card, KindLabel, RecordLink, StatusBadge } from "../../record-components.js";
-import { ChosenIdsDocument, DeskDocument } from "../../documents.js";
+import { ChosenIdsDocument, ChosenRecordsDocument, DeskDocument } from "../../documents.js";
 import { counted, countText, licenceText, shortened } from "../../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../../page.js";
 import { recordPath, withQuery } from "../../paths.js";
@@ -27,6 +27,7 @@ import {
   runAction,
 } from "./actions.js";
 import { own, pageOf } from "./frame.js";
+import { changedMeanwhile } from "./meanwhile.js";
 import { arkIn } from "./people.js";
 import { sealedSteps, stepsBack, stepsIn, takeBack, wasOpened } from "./undo.js";
 
@@ -328,6 +329,8 @@ async function askedAction(request: PageRequest): Promise<Page | Redirect> {
   const name = param("action");
   const ids = query.getAll("id").slice(0, MOST);
   if (!ACTIONS.has(name) || ids.length === 0) return { redirect: "/my/records" };
+  // Of one that was withdrawn its tombstone says more.
+  if (ids.length === 1) await request.ask(ChosenRecordsDocument, { ids });
   return actionPage(request, name, ids, { from: ids.length === 1 ? ids[0]! : null });
 }
 
@@ -346,7 +349,9 @@ async function changeRecords(request: PageRequest): Promise<Page | Redirect> {
   try {
     // Before they are withdrawn.
     const chosen = await chosenOf(ask, ids);
-    const rows = await runAction(request, action, ids);
+    const changed = await changedMeanwhile(request, chosen);
+    const others = ids.filter((id) => !changed.some((row) => row.id === id));
+    const rows = [...changed, ...(await runAction(request, action, others))];
     if (from === null) return await records(request, { action, rows, chosen });
     const refused = rows.find((row) => !row.done);
     if (refused)
