@@ -240,6 +240,7 @@ describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
       await Promise.all([page.waitForURL(/query=/), page.click("main button:has-text('Run')")]);
       expect(await page.locator("main h2", { hasText: "Answer" }).count(), example).toBe(1);
       expect(await page.locator("main .danger").count(), example).toBe(0);
+      expect(await page.locator("#example option:checked").textContent()).toBe(example);
       await page.goto(`${registry.url}/sparql`);
     }
     // Completion declares the prefix of what it inserts.

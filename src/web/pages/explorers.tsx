@@ -373,6 +373,8 @@ export async function sparqlPage(request: PageRequest): Promise<Page | Redirect>
       if (!(error instanceof ServiceError)) throw error;
       problem = error;
     }
+  // A form sends lines as CRLF.
+  const shown = asked?.replaceAll("\r\n", "\n") ?? Object.values(EXAMPLES)[0]!;
   const took = durationText(performance.now() - begun);
   const options = [
     ...Object.entries(EXAMPLES),
@@ -402,7 +404,9 @@ export async function sparqlPage(request: PageRequest): Promise<Page | Redirect>
               <select id="example">
                 <option value="">Choose a question…</option>
                 {options.map(([title, text]) => (
-                  <option value={text}>{title}</option>
+                  <option value={text} selected={text.trim() === shown.trim()}>
+                    {title}
+                  </option>
                 ))}
               </select>
             </div>
@@ -410,7 +414,7 @@ export async function sparqlPage(request: PageRequest): Promise<Page | Redirect>
           <div id="plain">
             <label for="query">Query</label>
             <textarea id="query" name="query" rows={12} spellcheck={false}>
-              {asked ?? Object.values(EXAMPLES)[0]}
+              {shown}
             </textarea>
           </div>
           <div id="editor" />
