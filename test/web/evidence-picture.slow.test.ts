@@ -156,6 +156,22 @@ describe.skipIf(!CHROMIUM)("the picture of evidence, in a browser", () => {
       expect((await boxOf(page, "#picture")).height).toBeLessThan(120);
     }));
 
+  test("on paper the picture is whole, without tools and choices", () =>
+    see("", { viewport: { width: 794, height: 1123 } }, async (page) => {
+      const parts = [".picture-tools", ".toolbar", "#minimap", "#why", ".top"];
+      const cut = () =>
+        page
+          .locator("#picture")
+          .evaluate(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1);
+      expect(await cut()).toBe(true);
+      await page.emulateMedia({ media: "print" });
+      expect(await cut()).toBe(false);
+      for (const part of parts) expect(await page.locator(part).isHidden(), part).toBe(true);
+      await page.goto(page.url().replace("/evidence/", "/"));
+      const picture = await boxOf(page, "#provenance svg");
+      expect(picture.x + picture.width).toBeLessThanOrEqual(794);
+    }));
+
   test("header, head of the page and footer have one left edge; the picture goes past it", () =>
     see("", { viewport: { width: 1900, height: 1000 } }, async (page) => {
       const left = async (selector: string) => Math.round((await boxOf(page, selector)).x);

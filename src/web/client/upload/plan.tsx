@@ -103,6 +103,9 @@ export function PlanView({ plan, size, onUpload, onEmptyLinked }: PlanViewProps)
   );
 }
 
+/** So many names are seen without a click. */
+const SEEN = 8;
+
 /** What a new crate would create, by kind and name. */
 function Created({ plan: { records, minted, kept } }: { plan: Plan }) {
   const all = [...minted, ...kept];
@@ -111,7 +114,7 @@ function Created({ plan: { records, minted, kept } }: { plan: Plan }) {
       {records.map(({ kind, count }) => {
         const listed = all.filter((record) => record.kind === kind).slice(0, RECORDS);
         return (
-          <details class="more">
+          <details class="more" open={count <= SEEN}>
             <summary>
               {kindText(kind, count !== 1)} to create ({countText(count)})
             </summary>
