@@ -147,20 +147,21 @@ export async function walkThrough(address: string, signal: AbortSignal): Promise
   done("Crate", `${crate}, ingested within ${((performance.now() - began) / 1000).toFixed(1)} s`);
   done("Resolved", `“${metadata.name ?? "?"}”`);
 
-  // It is stored from the first time that it is asked for; lists select by it then.
-  const { data } = await client.send<{ data: ScoreOfCrate }>("POST", "/graphql", {
-    query: "query ($id: ID!) { aiReadyScore(id: $id) { totals { met total } } }",
-    variables: { id: crate },
-  });
-  const { met, total } = data.aiReadyScore.totals;
-  done("Score", `${met} of ${total} criteria of AI-readiness met`);
-
   await compareFile(client, `${crate}/${PATHS.figure}`);
   const result = `${crate}/${PATHS.clusters}`;
   await compareFile(client, result);
 
   await client.send("PUT", "/publish", { "@id": crate, publicationStatus: "PUBLISHED" });
   done("Published", "everybody finds the crate and downloads its files");
+
+  // It is stored from the first time that it is asked for, until the crate changes; lists select by
+  // it then.
+  const { data } = await client.send<{ data: ScoreOfCrate }>("POST", "/graphql", {
+    query: "query ($id: ID!) { aiReadyScore(id: $id) { totals { met total } } }",
+    variables: { id: crate },
+  });
+  const { met, total } = data.aiReadyScore.totals;
+  done("Score", `${met} of ${total} criteria of AI-readiness met`);
 
   const evidence = await client.json<EvidenceGraph>(`/evidencegraph/query/${result}`);
   if (evidence["@graph"].length < 2)

@@ -39,6 +39,8 @@ describe("the demo", () => {
       "Evidence",
     ])
       expect(stdout).toMatch(new RegExp(`^ {2}✓ ${step} `, "m"));
+    // A score that was computed before the crate changed is shown nowhere.
+    expect(stdout.indexOf("✓ Score")).toBeGreaterThan(stdout.indexOf("✓ Published"));
     expect(stdout).toMatch(/├─ generatedBy: Clustering /);
     expect(stdout).toMatch(/curl -s http:\/\/127\.0\.0\.1:\d+\/ark:99999\/rocrate-/);
     // eslint-disable-next-line no-control-regex
