@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { OAI_FORMATS } from "../src/services/harvest/oai.js";
+import { pagesOf } from "../src/services/records/pages.js";
 import { openSqliteRecordStore } from "../src/storage/records/sqlite/index.js";
 import type { Bench } from "./bench.js";
 import { type Server, startRegistry, untilLoaded } from "./support/server.js";
@@ -86,24 +87,17 @@ export const harvest: Bench = async ({ sizes, stores, say }) => {
 async function publishAll(folder: string): Promise<void> {
   const store = await openSqliteRecordStore({ file: join(folder, "records.db") });
   try {
-    let after: string | undefined;
-    do {
-      const { items, next } = await store.list({
-        limit: COMMIT,
-        ...(after === undefined ? {} : { after }),
-      });
+    for await (const page of pagesOf(store, { filter: {} }, { limit: COMMIT }))
       await store.commit({
         by: null,
         at: Date.now(),
-        records: items.map(({ ark }) => ({
+        records: page.map(({ ark }) => ({
           op: "publish",
           ark,
           status: "PUBLISHED",
           embargoedUntil: null,
         })),
       });
-      after = next;
-    } while (after !== undefined);
   } finally {
     await store.close();
   }

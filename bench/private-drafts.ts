@@ -181,9 +181,7 @@ function readsOf(viewer: Viewer): Record<string, Read> {
     "of one keyword": select({ keywords: ["segmentation"] }, newest),
     "of one owner": select({ owners: [arkKey(ownerOf(1))] }, newest),
     "with a word of all": select({ text: "microscope" }, newest),
-    "list of datasets over REST": (store) =>
-      store.list({ kind: "dataset", order: "-created", limit: PAGE, viewer }),
-    "count of all": (store) => store.count({ viewer }),
+    "count of all": (store) => store.countSelected({ filter: {}, viewer }),
     "count of drafts": (store) => store.countSelected({ filter: { statuses: ["DRAFT"] }, viewer }),
     "search for a rare word": search("00000120"),
     "search for a common word": search("microscope"),

@@ -37,8 +37,8 @@ export async function tracingOf(config: Config, log: Log): Promise<Tracing | und
 const RECORD_CALLS: readonly (keyof RecordStore)[] = [
   "find",
   "findMany",
-  "list",
-  "count",
+  "select",
+  "countSelected",
   "atRevision",
   "history",
   "linksFrom",

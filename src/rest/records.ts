@@ -18,7 +18,8 @@ import type { RecordFormat } from "../services/formats/format.js";
 import { publicationOf, readPublication } from "../services/publication/publish.js";
 import { askedArk } from "../services/records/find.js";
 import { liveRecords } from "../services/records/links.js";
-import { listAll, listParameters, listRecords } from "../services/records/list.js";
+import { listAll, listParameters } from "../services/records/list.js";
+import { namingParameters, selectRecords } from "../services/records/select.js";
 import {
   historyParameters,
   historyView,
@@ -58,26 +59,30 @@ function recordHandlers(kind: KindName): Handlers {
     const { req, res, context } = request;
     if (kind === "user") signedIn(context);
     const own = kind === "user" ? NOT_STORED : {};
-    const { filter, page } = listParameters(request.query);
+    const { page, ...asked } = listParameters(request.query);
     if (page === null) {
       await streamJsonArray(
         req,
         res,
-        documentsOf(listAll(context.deps, kind, filter, context.caller)),
+        documentsOf(listAll(context.deps, kind, asked, context.caller)),
         own,
       );
       return;
     }
-    const found = await listRecords(context.deps, kind, filter, page, context.caller);
+    const found = await selectRecords(
+      context.deps,
+      { kind, ...asked, range: page },
+      context.caller,
+    );
     const [views, total] = await Promise.all([
       viewsOf(context.deps, found.items, context.caller),
       found.count(),
     ]);
     const headers: Record<string, string> = { ...own, "X-Total-Count": String(total) };
-    if (found.next !== undefined)
+    if (found.more)
       headers["Link"] = linkToNext(request, {
         ...request.query,
-        cursor: found.next,
+        cursor: found.positions.at(-1)!,
         limit: String(page.limit),
       });
     await streamJsonArray(
@@ -91,7 +96,7 @@ function recordHandlers(kind: KindName): Handlers {
   };
 
   return {
-    [`list_${kind}`]: list,
+    [`list_${kind}`]: (request) => namingParameters(request.query, async () => list(request)),
     [`create_${kind}`]: async (request) => {
       resolver.assertMayCreate(request.context);
       sendWritten(

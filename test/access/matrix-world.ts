@@ -5,6 +5,7 @@ import { Browser } from "../support/browser.js";
 import { metadata, zip } from "../support/crates.js";
 import { type Person, startServer, type TestServer } from "../support/server.js";
 import { type Caller, type State } from "./who-sees.js";
+import { AS_CREATED } from "../../src/services/records/pages.js";
 
 /** Where a word is planted: in metadata that is searched, or not, in bytes, in names of people. */
 export type Part = "name" | "text" | "keyword" | "more" | "bytes" | "maker";
@@ -245,7 +246,11 @@ export async function makeMatrixWorld(
     const made = await ask("POST", `/rocrate/upload${queryOf(state)}`, { body: form });
     submission = (made["submission"] as { submissionUUID: string }).submissionUUID;
     // A crate belongs to who uploads it.
-    const { items } = await server.deps.records.list({ crate: root, limit: 100 });
+    const { items } = await server.deps.records.select({
+      filter: { crates: [root] },
+      order: AS_CREATED,
+      limit: 100,
+    });
     const members = items.map(({ ark }) => ark);
     await ask("POST", "/records/transfer", {
       json: { ids: [...new Set([root, ...members])], owner: group },

@@ -6,6 +6,7 @@ import { archiveFolder } from "../../cli/commands/registry/archive-folder.js";
 import { describeFolder, type FolderOptions } from "../../cli/commands/registry/describe-folder.js";
 import { suggestedDescription } from "../../src/model/described-folder.js";
 import { startServer, type TestServer } from "../support/server.js";
+import { AS_CREATED } from "../../src/services/records/pages.js";
 
 describe("what a folder may be called", () => {
   const readme =
@@ -80,7 +81,11 @@ describe("a folder without metadata", () => {
       description: "Cells of May.",
       license: "MIT",
     });
-    const { items } = await server.deps.records.list({ kind: "datadownload", limit: 10 });
+    const { items } = await server.deps.records.select({
+      filter: { kinds: ["datadownload"] },
+      order: AS_CREATED,
+      limit: 10,
+    });
     expect(items.map(({ name }) => name).toSorted()).toEqual(["README.md", "a #1 50%.csv"]);
   });
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { arkKey } from "../../src/identifiers/ark.js";
 import { openRecordsDigester } from "../../src/storage/graph/oxigraph/index.js";
 import type { LeaseStore, RecordStore } from "../../src/storage/records/port.js";
 import {
@@ -12,6 +13,7 @@ import {
 } from "../../src/storage/records/transfer-port.js";
 import { commitOf, create, linkTo, OWNER, remove, replace, write } from "./records/fixtures.js";
 import { arkFrom } from "../support/arks.js";
+import { AS_CREATED } from "../../src/services/records/pages.js";
 
 /** A place for a truth, empty at first. */
 export interface Place {
@@ -346,14 +348,26 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
           ]),
           history: await store.history(A, { limit: 9 }),
           old: await store.atRevision(A, 1),
-          list: await store.list({ limit: 20 }),
-          byName: await store.list({ order: "name", limit: 3 }),
-          byWord: await store.list({ keyword: "GENES", limit: 5 }),
+          list: await store.select({ filter: {}, order: AS_CREATED, limit: 20 }),
+          byName: await store.select({
+            filter: {},
+            order: { by: "name", descending: false },
+            limit: 3,
+          }),
+          byWord: await store.select({
+            filter: { keywords: ["GENES"] },
+            order: AS_CREATED,
+            limit: 5,
+          }),
           licences: await store.statistics({ filter: {}, by: ["licence"], limit: 9 }),
           years: await store.statistics({ filter: {}, by: ["publicationYear"], limit: 9 }),
-          part: await store.list({ name: "clair", limit: 5 }),
-          count: await store.count({ kind: "dataset" }),
-          byOwner: await store.count({ ownerKey: OWNER }),
+          part: await store.select({
+            filter: { nameContains: "clair" },
+            order: AS_CREATED,
+            limit: 5,
+          }),
+          count: await store.countSelected({ filter: { kinds: ["dataset"] } }),
+          byOwner: await store.countSelected({ filter: { owners: [arkKey(OWNER)] } }),
           to: await store.linksTo([A, "ark:99999/later"], { limit: 5 }),
           from: await store.linksFrom([A], { limit: 5 }),
           found: (
@@ -423,10 +437,10 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
             })
           ).existing,
           await store.lease("sweep", "n3", 1000),
-          await store.list({ limit: 20 }),
+          await store.select({ filter: {}, order: AS_CREATED, limit: 20 }),
           await store.find(arkFrom(A)),
           await store.quads(A),
-          await store.count({ kind: "software" }),
+          await store.countSelected({ filter: { kinds: ["software"] } }),
           await store.accountOf(OWNER),
           await store.commit({
             by: OWNER,

@@ -13,6 +13,7 @@ import {
 } from "../support/graphql-streams.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { Json, User } from "../support/registry-client.js";
+import { AS_CREATED } from "../../src/services/records/pages.js";
 
 let folder: string;
 let registry: LiveRegistry;
@@ -119,7 +120,13 @@ describe.each([
       complete = event.sequence;
     }
     expect(seen.size).toBe(
-      (await registry.deps.records.list({ crate: crate as string, limit: 1000 })).items.length,
+      (
+        await registry.deps.records.select({
+          filter: { crates: [crate as string] },
+          order: AS_CREATED,
+          limit: 1000,
+        })
+      ).items.length,
     );
   });
 

@@ -15,6 +15,7 @@ import { LiveRegistry } from "../support/live-registry.js";
 import type { User } from "../support/registry-client.js";
 import { askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
 import { sharedData } from "../support/shared-data.js";
+import { pagesOf } from "../../src/services/records/pages.js";
 
 const DCAT_AP = sharedData("judges/dcat-ap-3.0.1");
 const DATACITE = sharedData("judges/datacite-4.7");
@@ -261,21 +262,14 @@ describe("the tools of other harvesters", () => {
       });
       expect(broken).toEqual([]);
       const live: string[] = [];
-      let after: string | undefined;
-      do {
-        const page = await registry.deps.records.list({
-          limit: 500,
-          ...(after === undefined ? {} : { after }),
-        });
+      for await (const page of pagesOf(registry.deps.records, { filter: {} }, { limit: 500 }))
         live.push(
-          ...page.items
+          ...page
             .filter(
               ({ kind, publicationStatus }) => kind !== "user" && publicationStatus !== "DRAFT",
             )
             .map(({ ark }) => `${registry.url}/${encodeURI(ark)}`),
         );
-        after = page.next;
-      } while (after !== undefined);
       expect(pages.map(([url]) => url).toSorted()).toEqual(live.toSorted());
     },
   );

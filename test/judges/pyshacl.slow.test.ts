@@ -11,6 +11,7 @@ import { unnamed, WRITABLE } from "../support/bodies.js";
 import { crate, REAL_CRATES, zipFolder } from "../support/crates.js";
 import { type Person, startServer, type TestServer } from "../support/server.js";
 import { findProgram } from "../support/servers/programs.js";
+import { pagesOf } from "../../src/services/records/pages.js";
 
 // The shapes are public: who checks our records by them with an engine of others must come to what
 // /validate says.
@@ -109,15 +110,8 @@ describe.skipIf(!installed)("pySHACL with the public shapes", () => {
       });
       expect(status, text.slice(0, 500)).toBe(200);
     }
-    let after: string | undefined;
-    do {
-      const page = await server.deps.records.list({
-        limit: 500,
-        ...(after === undefined ? {} : { after }),
-      });
-      records.push(...page.items);
-      after = page.next;
-    } while (after !== undefined);
+    for await (const page of pagesOf(server.deps.records, { filter: {} }, { limit: 500 }))
+      records.push(...page);
     for (const { ark, kind, crate: home } of records) {
       if (home !== null && kind !== "rocrate") continue;
       const { status, body, text } = await server.request<ShapeReport>("POST", "/validate", {

@@ -9,6 +9,7 @@ import { bodyOf } from "../support/bodies.js";
 import { storeContent } from "../support/content.js";
 import { crate, type Entity, type Members } from "../support/crates.js";
 import { type Answer, type Person, startServer, type TestServer } from "../support/server.js";
+import { AS_CREATED } from "../../src/services/records/pages.js";
 
 let server: TestServer;
 let ada: Person, bob: Person, eve: Person, admin: Person;
@@ -258,9 +259,9 @@ describe("an identifier below a record", () => {
       // What was there first stays; what came later was refused.
       expect(two.status).toBe(below ? 200 : 403);
       const order = async (ark: string) =>
-        (await server.deps.records.list({ limit: 1000, order: "created" })).items.findIndex(
-          (record) => record.ark === ark,
-        );
+        (
+          await server.deps.records.select({ filter: {}, order: AS_CREATED, limit: 1000 })
+        ).items.findIndex((record) => record.ark === ark);
       if (below) expect(await order(below.ark)).toBeLessThan(await order(found!.ark));
     }
   });

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { crate, type Entity } from "../support/crates.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { Json, User } from "../support/registry-client.js";
+import { AS_CREATED } from "../../src/services/records/pages.js";
 
 const ROOT = "ark:99999/out";
 let registry: LiveRegistry;
@@ -313,9 +314,13 @@ describe("a crate's generated archive", () => {
     const revisions = async () =>
       Object.fromEntries(
         await Promise.all(
-          (await registry.deps.records.list({ crate: ROOT, limit: 100 })).items.map(
-            async ({ ark, revision }) => [ark, revision] as const,
-          ),
+          (
+            await registry.deps.records.select({
+              filter: { crates: [ROOT] },
+              order: AS_CREATED,
+              limit: 100,
+            })
+          ).items.map(async ({ ark, revision }) => [ark, revision] as const),
         ),
       );
     const before = await revisions();

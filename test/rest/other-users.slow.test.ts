@@ -12,6 +12,7 @@ import { bodyOf } from "../support/bodies.js";
 import { type Entity, metadata, zip } from "../support/crates.js";
 import { type Person, startServer, type TestServer } from "../support/server.js";
 import { ask } from "../support/sparql.js";
+import { AS_CREATED } from "../../src/services/records/pages.js";
 
 /** In every text that the other user writes. */
 const PLANTED = "Planted";
@@ -162,7 +163,11 @@ beforeAll(async () => {
     agent: ref(PERSON),
     generated: [],
   });
-  const { items } = await server.deps.records.list({ limit: 1000 });
+  const { items } = await server.deps.records.select({
+    filter: {},
+    order: AS_CREATED,
+    limit: 1000,
+  });
   arks = items.flatMap(({ ark, kind }) => (kind === "user" ? [] : [{ ark, kind }]));
 }, 120_000);
 afterAll(() => server.stop());

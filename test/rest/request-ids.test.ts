@@ -83,12 +83,12 @@ describe("the id of a request", () => {
   });
 
   it("is beside a fault", async () => {
-    const { list } = running.registry.deps.records;
-    running.registry.deps.records.list = () => Promise.reject(new Error("not foreseen"));
+    const { select } = running.registry.deps.records;
+    running.registry.deps.records.select = () => Promise.reject(new Error("not foreseen"));
     const answer = await client
       .ask("/dataset", { headers: { "X-Request-Id": "fault-1" } })
       .finally(() => {
-        running.registry.deps.records.list = list;
+        running.registry.deps.records.select = select;
       });
     expect(answer.status).toBe(500);
     expect(lines.find((line) => line["request"] === "fault-1")).toMatchObject({

@@ -3,8 +3,6 @@ import type { RecordStore } from "../../src/storage/records/port.js";
 const READS = [
   "find",
   "findMany",
-  "list",
-  "count",
   "select",
   "countSelected",
   "statistics",

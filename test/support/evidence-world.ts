@@ -27,10 +27,10 @@ export class EvidenceWorld {
 
   readonly records: Pick<
     RecordStore,
-    "find" | "findMany" | "holders" | "list" | "sequence" | "quads" | "count" | "linksTo"
+    "find" | "findMany" | "holders" | "select" | "sequence" | "quads" | "countSelected" | "linksTo"
   > = {
     // Nothing in it is private.
-    count: async () => this.#stored.size,
+    countSelected: async () => this.#stored.size,
     linksTo: async (keys) => keys.map(() => ({ items: [] })),
     find: async ({ stored }) => {
       const record = this.#stored.get(stored);
@@ -48,11 +48,12 @@ export class EvidenceWorld {
           owner,
           deleted: tombstone !== null,
         })),
-    list: async ({ crate }) => {
+    select: async ({ filter: { crates } }) => {
       const items = [...this.#stored.values()].filter(
-        (record) => record.crate === crate && record.tombstone === null,
+        ({ crate, tombstone }) =>
+          crate !== null && crates?.includes(crate) === true && tombstone === null,
       );
-      return { items, positions: items.map((_, index) => String(index)) };
+      return { items, positions: items.map((_, index) => String(index)), more: false };
     },
     sequence: async () => this.feed.sequence,
     quads: async (ark) => this.#quads.get(ark),

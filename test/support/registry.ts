@@ -19,6 +19,7 @@ import {
   type IntakeDeps,
   intakeHandler,
 } from "../../src/services/crates/intake.js";
+import { pagesOf } from "../../src/services/records/pages.js";
 
 export const UPLOADER = "ark:99999/user-ada";
 export const BASE_URL = "https://registry.example";
@@ -118,15 +119,8 @@ export async function openIntakeRig(
     },
     async all() {
       const found: StoredRecord[] = [];
-      let after: string | undefined;
-      do {
-        const page: { items: StoredRecord[]; next?: string } = await records.list({
-          limit: 500,
-          ...(after === undefined ? {} : { after }),
-        });
-        found.push(...page.items);
-        after = page.next;
-      } while (after !== undefined);
+      for await (const page of pagesOf(records, { filter: {} }, { limit: 500 }))
+        found.push(...page);
       return found;
     },
     async document(ark) {

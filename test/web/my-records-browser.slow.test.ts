@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CHROMIUM, launch, signIn, watchedPage, type Watched } from "../support/chromium.js";
 import { creator } from "../support/create.js";
 import { PASSWORD, type Person, startServer, type TestServer } from "../support/server.js";
+import { AS_CREATED } from "../../src/services/records/pages.js";
 
 let server: TestServer;
 let ada: Person;
@@ -134,7 +135,11 @@ describe.skipIf(!CHROMIUM)("the page of one's own records in a browser", () => {
     await click("button[value=undo]");
     await says("1 record set back");
     expect(clicks).toBeLessThanOrEqual(10);
-    const { items } = await server.deps.records.list({ kind: "dataset", limit: 1000 });
+    const { items } = await server.deps.records.select({
+      filter: { kinds: ["dataset"] },
+      order: AS_CREATED,
+      limit: 1000,
+    });
     const flood = items.filter(({ name }) => name?.startsWith("Flood"));
     expect(new Set(flood.map((one) => one.publicationStatus))).toEqual(new Set(["PUBLISHED"]));
   }, 60_000);

@@ -3,6 +3,7 @@ import { bodyOf } from "../support/bodies.js";
 import { crate } from "../support/crates.js";
 import { Reader } from "../support/reader.js";
 import { type Person, startServer, type TestServer } from "../support/server.js";
+import { AS_CREATED } from "../../src/services/records/pages.js";
 
 let server: TestServer;
 let ada: Person;
@@ -286,7 +287,11 @@ describe("Undo", () => {
       body: form,
     });
     const ark = upload.body["@id"] as string;
-    const members = await server.deps.records.list({ crate: ark, limit: 10 });
+    const members = await server.deps.records.select({
+      filter: { crates: [ark] },
+      order: AS_CREATED,
+      limit: 10,
+    });
     const named = (name: string) => members.items.find((item) => item.name === name)!.ark;
     await publish(named("Public of the crate"));
     // A person is no other object.

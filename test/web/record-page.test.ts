@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { bodyOf } from "../support/bodies.js";
 import { type Person, startServer, type TestServer } from "../support/server.js";
+import { AS_CREATED } from "../../src/services/records/pages.js";
 
 let server: TestServer;
 let ada: Person;
@@ -69,7 +70,11 @@ describe("the page of a file", () => {
 
 describe("the words of a page", () => {
   const named = async (name: string): Promise<string> => {
-    const { items } = await server.deps.records.list({ crate, limit: 100 });
+    const { items } = await server.deps.records.select({
+      filter: { crates: [crate] },
+      order: AS_CREATED,
+      limit: 100,
+    });
     return page(`/${items.find((item) => item.name === name)!.ark}`, ada.token);
   };
 

@@ -74,24 +74,27 @@ export class AnonymousReads {
           .filter(({ ark }) => !this.#isHidden(ark))
           .map((one) => ({ ...one, owner: null }));
       },
-      list: async (query) => {
-        const { name, keyword, ownerKey, crate } = query;
-        if (ownerKey !== undefined) return { items: [], positions: [] };
-        const isGuess = crate !== undefined && (name !== undefined || keyword !== undefined);
-        return this.#page(await store.list(isGuess ? { ...query, viewer: NOBODY } : query));
+      select: async (query, signal) => {
+        for (let asked = this.#guarded(query); ;) {
+          const page = await store.select(asked, signal);
+          const shown = await this.#page(page);
+          if (shown.items.length > 0 || page.items.length === 0 || !page.more) return shown;
+          // Behind a page of hidden records there is no position to go on from.
+          asked = query.backward
+            ? { ...asked, before: page.positions[0]! }
+            : { ...asked, after: page.positions.at(-1)! };
+        }
       },
-      count: async (query) => {
-        const { name, keyword, ownerKey } = query;
-        if (ownerKey !== undefined) return 0;
-        const isGuess = name !== undefined || keyword !== undefined;
-        return store.count(isGuess ? { ...query, viewer: NOBODY } : query);
-      },
-      select: async (query, signal) => this.#page(await store.select(this.#guarded(query), signal)),
       countSelected: (selection, signal) => store.countSelected(this.#guarded(selection), signal),
       statistics: (query, signal) =>
         query.by.includes("owner")
           ? refuse()
-          : store.statistics({ ...query, viewer: NOBODY }, signal),
+          : store.statistics(
+              query.by.every((key) => key === "kind")
+                ? this.#guarded(query)
+                : { ...query, viewer: NOBODY },
+              signal,
+            ),
       search: refuse,
       changes: refuse,
       atRevision: async (ark, revision) => {

@@ -1,7 +1,13 @@
 /** The registry as one caller sees it: private records that it may not change are not there. */
 import { arkKey } from "../../identifiers/ark.js";
 import { NOBODY, viewerKey } from "../../storage/records/visibility.js";
-import type { Found, RecordStore, StoredRecord, Viewer } from "../../storage/records/port.js";
+import type {
+  Found,
+  RecordStore,
+  Selection,
+  StoredRecord,
+  Viewer,
+} from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { AnonymousReads } from "./anonymous-store.js";
 import { noteReview, type Review } from "./review.js";
@@ -43,8 +49,6 @@ function storeSeenBy(whole: RecordStore, viewer: Viewer): RecordStore {
     find: (ark) => whole.find(ark, viewer),
     findMany: (arks) => whole.findMany(arks, viewer),
     holders: (keys) => whole.holders(keys, viewer),
-    list: (query) => whole.list({ viewer, ...query }),
-    count: (query) => whole.count({ viewer, ...query }),
     select: (query, signal) => whole.select({ viewer, ...query }, signal),
     countSelected: (selection, signal) => whole.countSelected({ viewer, ...selection }, signal),
     statistics: (query, signal) => whole.statistics({ viewer, ...query }, signal),
@@ -68,10 +72,15 @@ function withinBound(seen: RecordStore, whole: RecordStore, caller: Reader): Rec
   const maker: Viewer = { user: arkKey(caller.user) };
   const own = async (record: StoredRecord | undefined): Promise<StoredRecord | undefined> =>
     record && (await mayChange(whole, caller, record)) ? record : undefined;
-  const ofCrate = async (crate: string | undefined): Promise<RecordStore> => {
-    if (crate === undefined) return seen;
+  const ofCrate = async (crate: string): Promise<RecordStore> => {
     const [found] = await whole.findMany([crate], maker);
     return (await own(found)) ? storeSeenBy(whole, maker) : seen;
+  };
+  // Other conditions could ask what links lead to.
+  const ofContents = async ({ filter }: Selection): Promise<RecordStore> => {
+    const { crates: [crate, ...others] = [], kinds: _, ...more } = filter;
+    const isContents = others.length === 0 && Object.keys(more).length === 0;
+    return crate !== undefined && isContents ? ofCrate(crate) : seen;
   };
   return over(seen, {
     async find(ark): Promise<Found | undefined> {
@@ -84,8 +93,9 @@ function withinBound(seen: RecordStore, whole: RecordStore, caller: Reader): Rec
       const [open, all] = await Promise.all([seen.findMany(arks), whole.findMany(arks, maker)]);
       return Promise.all(open.map(async (record, at) => record ?? own(all[at])));
     },
-    list: async (query) => (await ofCrate(query.crate)).list(query),
-    count: async (query) => (await ofCrate(query.crate)).count(query),
+    select: async (query, signal) => (await ofContents(query)).select(query, signal),
+    countSelected: async (query, signal) => (await ofContents(query)).countSelected(query, signal),
+    statistics: async (query, signal) => (await ofContents(query)).statistics(query, signal),
     filesOf: async (crate, options) => (await ofCrate(crate)).filesOf(crate, options),
     usesOf: async (crate) => (await ofCrate(crate)).usesOf(crate),
     danglingLinks: async (crate, options) => (await ofCrate(crate)).danglingLinks(crate, options),
@@ -107,12 +117,17 @@ export const wholeStoreOf = <R extends object>(records: R): R =>
  * Name of the viewer of a store, where it sees a private record; the empty text where it sees what
  * everybody sees. The stores have the counts ready.
  */
-export async function privateViewerOf(records: Pick<RecordStore, "count">): Promise<string> {
+export async function privateViewerOf(
+  records: Pick<RecordStore, "countSelected">,
+): Promise<string> {
   const scope = scopes.get(records);
   if (scope?.viewer.link !== undefined) return viewerKey(scope.viewer) ?? "";
   if (scope?.bound !== undefined) return `bound ${scope.bound}`;
   if (scope?.viewer.user === null) return "";
-  const [seen, open] = await Promise.all([records.count({}), records.count({ viewer: NOBODY })]);
+  const [seen, open] = await Promise.all([
+    records.countSelected({ filter: {} }),
+    records.countSelected({ filter: {}, viewer: NOBODY }),
+  ]);
   return seen > open ? (scope?.viewer.user ?? "everything") : "";
 }
 

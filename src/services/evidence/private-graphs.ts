@@ -12,7 +12,7 @@ import { privateViewerOf } from "../access/seen.js";
 import { type Description, descriptionIn, holderOf } from "./descriptions.js";
 import { type Edge, NAME_OF_IRI, type OneWay, supportOf } from "./edges.js";
 
-type Reads = Pick<RecordStore, "count" | "findMany" | "linksTo" | "quads">;
+type Reads = Pick<RecordStore, "countSelected" | "findMany" | "linksTo" | "quads">;
 
 const STATEMENT = /^<([^>]*)> <([^>]*)> <([^>]*)> <([^>]*)> \.$/;
 /** Records in one read. */

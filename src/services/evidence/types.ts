@@ -196,7 +196,7 @@ export interface EvidenceAnswer {
 export interface EvidenceDeps {
   records: Pick<
     RecordStore,
-    "find" | "findMany" | "holders" | "list" | "sequence" | "quads" | "count" | "linksTo"
+    "find" | "findMany" | "holders" | "select" | "sequence" | "quads" | "countSelected" | "linksTo"
   >;
   /** The trusted engine. */
   queries: QueryEngine;

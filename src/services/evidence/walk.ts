@@ -36,6 +36,7 @@ import {
 } from "./edges.js";
 import { type Assertion, type EvidenceDeps, IRIS } from "./types.js";
 import { pairs } from "../../pairs.js";
+import { pagesOf } from "../records/pages.js";
 
 /**
  * The record that the evidence is about, by its ARK and by the URLs that its crate uses for it;
@@ -697,7 +698,7 @@ const MEMBERS = 100;
 export async function seedsOf(
   ask: GraphReader,
   record: StoredRecord,
-  records: Pick<RecordStore, "list">,
+  records: Pick<RecordStore, "select">,
 ): Promise<Seeds> {
   const root = record.ark;
   const self = [root];
@@ -718,7 +719,9 @@ export async function seedsOf(
     );
     for (const part of partsIn(tsv, root)) parts.add(part);
     // Older crates name no parts, and seldom include actions.
-    for await (const member of membersOf(root, records)) parts.add(member);
+    const members = { filter: { crates: [root] } };
+    for await (const page of pagesOf(records, members, { limit: MEMBERS }))
+      for (const { ark } of page) if (describedCrate(ark) === undefined) parts.add(ark);
   }
   parts.delete(root);
   return { root, self, parts: [...parts] };
@@ -748,21 +751,4 @@ function partsIn(tsv: string, root: string): Set<string> {
       wholes.add(part);
     }
   return parts;
-}
-
-async function* membersOf(
-  crate: string,
-  records: Pick<RecordStore, "list">,
-): AsyncGenerator<string> {
-  let after: string | undefined;
-  do {
-    const page: Awaited<ReturnType<RecordStore["list"]>> = await records.list({
-      crate,
-      limit: MEMBERS,
-      ...(after === undefined ? {} : { after }),
-    });
-    for (const { ark } of page.items) if (describedCrate(ark) === undefined) yield ark;
-    after = page.next;
-    await eventLoop.nextTurn();
-  } while (after !== undefined);
 }

@@ -11,6 +11,7 @@ import { parseDocument } from "../records/view.js";
 import { Fields, isInformative } from "../scoring/facts/fields.js";
 import { addressOf } from "./signposting.js";
 import { pairs } from "../../pairs.js";
+import { AS_CREATED } from "../records/pages.js";
 
 /** A person or an organization, as far as it is known. */
 export interface Agent {
@@ -35,7 +36,7 @@ export const invertedName = ({ name, family, given, suffix }: Agent): string =>
   family && given ? [family, given, ...(suffix ? [suffix] : [])].join(", ") : name;
 
 type AgentDeps = Pick<Deps, "baseUrl"> & {
-  records: Pick<Deps["records"], "findMany" | "list" | "linksFrom">;
+  records: Pick<Deps["records"], "findMany" | "select" | "linksFrom">;
 };
 
 /** Most values of a member, and most agents, that a document lists. */
@@ -358,9 +359,9 @@ async function authorsOfParts(deps: AgentDeps, record: StoredRecord): Promise<Js
 async function agentsOfRuns(deps: AgentDeps, record: StoredRecord): Promise<JsonValue[]> {
   const agents: JsonValue[] = [];
   for (const kind of ["computation", "experiment"] as const) {
-    const { items } = await deps.records.list({
-      kind,
-      crate: record.crate ?? record.ark,
+    const { items } = await deps.records.select({
+      filter: { kinds: [kind], crates: [record.crate ?? record.ark] },
+      order: AS_CREATED,
       limit: MAX_PARTS,
       bytes: PART_BYTES,
     });

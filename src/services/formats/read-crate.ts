@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { ServiceError } from "../../errors.js";
 import { type Ark, lookupArk } from "../../identifiers/ark.js";
-import type { KindName } from "../../model/kind.js";
-import { KINDS } from "../../model/kinds.js";
+import { KIND_NAMES, type KindName } from "../../model/kind.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
@@ -20,6 +19,7 @@ import {
 } from "../crates/export/archive.js";
 import { crateRecords, stateOf } from "../records/of-crate.js";
 import { crateMetadata, surveyCrate } from "../crates/export/metadata.js";
+import { AS_CREATED } from "../records/pages.js";
 
 /** RO-Crate metadata of a crate, before serialization. */
 export interface CrateMetadata {
@@ -217,20 +217,22 @@ async function describedByCrate(
   ) as StoredRecord[];
   const counts = countsOf(used);
   let minted = 0;
-  for (const kind of Object.keys(KINDS) as KindName[]) {
-    const count = await records.count({ crate, kind, notEndingWith: DESCRIPTOR_END });
+  const described = { filter: { crates: [crate] }, notEndingWith: DESCRIPTOR_END };
+  const byKind = { ...described, by: ["kind"] as const, limit: KIND_NAMES.length };
+  for (const { values, records: count } of (await records.statistics(byKind)).groups) {
+    const [kind] = values as [KindName];
     minted += count;
-    if (count > 0) counts[kind] = (counts[kind] ?? 0) + count;
+    counts[kind] = (counts[kind] ?? 0) + count;
   }
   const read: Section["read"] = async (after, limit) => {
-    const page = await records.list({
-      crate,
-      notEndingWith: DESCRIPTOR_END,
+    const page = await records.select({
+      ...described,
+      order: AS_CREATED,
       limit,
       ...(after === undefined ? {} : { after }),
     });
     for (const item of page.items) into.push(item);
-    return page;
+    return page.more ? { next: page.positions.at(-1)! } : {};
   };
   return { counts, sections: [{ total: minted, read }, sectionOf(used, into)] };
 }

@@ -10,6 +10,7 @@ import { columnsOf, schemaArkOf } from "./columns.js";
 import { CITED, factsOf, type RecordFacts } from "./facts.js";
 import type { RecordFormat } from "./format.js";
 import { addressOf, contentAddress } from "./signposting.js";
+import { AS_CREATED } from "../records/pages.js";
 
 type FactDeps = Pick<Deps, "records" | "config" | "baseUrl">;
 
@@ -182,9 +183,9 @@ async function variablesOf(deps: FactDeps, { record, fields }: RecordFacts): Pro
   const schemas =
     record.kind === "rocrate"
       ? (
-          await deps.records.list({
-            kind: "schema",
-            crate: record.crate ?? record.ark,
+          await deps.records.select({
+            filter: { kinds: ["schema"], crates: [record.crate ?? record.ark] },
+            order: AS_CREATED,
             limit: MAX_SCHEMAS,
           })
         ).items

@@ -255,7 +255,7 @@ async function assertOwnsNothing(
   { ark, key, kind }: StoredRecord,
 ): Promise<void> {
   if (!COLLECTIVES.has(kind)) return;
-  const owned = await records.count({ ownerKey: key });
+  const owned = await records.countSelected({ filter: { owners: [key] } });
   if (owned > 0) throw ownsRecords(ark, owned);
 }
 

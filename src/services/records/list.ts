@@ -1,28 +1,23 @@
 import { ValidationError, type ValidationItem } from "../../errors.js";
-import { referencedArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { mediaTypeIn } from "../../model/file-facts.js";
 import { type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { textOf, wholeTextOf } from "../../model/texts.js";
-import type { ListedPage, ListQuery, StoredRecord } from "../../storage/records/port.js";
+import type { RecordOrder, StoredRecord } from "../../storage/records/port.js";
 import { authenticated, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { checkOneOf, limitOf, type QueryStrings } from "../query-parameters.js";
-import { withoutForgotten } from "./forgotten.js";
+import { pagesOf } from "./pages.js";
+import { filterOf, orderOf, type RecordFilterInput } from "./select.js";
 import { parseDocument, type RecordView, viewsOf } from "./view.js";
 import { pairs } from "../../pairs.js";
 
-/** Filters and order of a list. */
-export interface ListFilter {
-  name?: string;
-  owner?: string;
-  keyword?: string;
-  order?: "created" | "-created" | "name";
-  crate?: string;
+/** Filter and order of a list of one kind. */
+interface ListRequest {
+  filter: RecordFilterInput;
+  order: RecordOrder;
 }
-/** A page of records, and how many there are in all. */
-export type RecordPage = ListedPage & { count(): Promise<number> };
 
 /**
  * Records in one read while a whole list is streamed: one page is in memory, and no cursor stays
@@ -30,97 +25,39 @@ export type RecordPage = ListedPage & { count(): Promise<number> };
  */
 const STREAM_PAGE = 200;
 
-function queryOf(
-  kind: KindName | undefined,
-  filter: ListFilter,
-): Omit<ListQuery, "limit" | "bytes"> {
-  const { owner, ...rest } = filter;
-  const ark = owner === undefined ? undefined : referencedArk(owner);
-  if (owner !== undefined && ark === undefined)
-    throw new ValidationError([
-      {
-        loc: ["query", "owner"],
-        msg: "Value error, not an ARK; for example ark:99999/user-ada",
-        type: "value_error",
-      },
-    ]);
-  return {
-    ...rest,
-    ...(kind ? { kind } : {}),
-    ...(ark === undefined ? {} : { ownerKey: ark.key }),
-  };
-}
-
-/**
- * One page by key, without derived entries, and counted only on request: clients of GraphQL select
- * what they get.
- * @throws ValidationError for an invalid cursor or owner
- */
-export async function listRecords(
-  deps: Deps,
-  kind: KindName | undefined,
-  filter: ListFilter,
-  page: { limit: number; after?: string; bytes?: number },
-  caller: Caller | null,
-): Promise<RecordPage> {
-  if (kind === "user") authenticated(caller);
-  const query = queryOf(kind, filter);
-  const found = await deps.records.list({
-    ...query,
-    limit: page.limit,
-    bytes: page.bytes ?? deps.config.MAX_PAGE_BYTES,
-    ...(page.after === undefined ? {} : { after: page.after }),
-  });
-  return {
-    ...found,
-    items: await withoutForgotten(deps, found.items),
-    count: () => deps.records.count(query),
-  };
-}
-
-/** The whole list, in constant memory. */
+/** The whole list, in constant memory. @throws ValidationError for an invalid owner */
 export async function* listAll(
   deps: Deps,
   kind: KindName,
-  filter: ListFilter,
+  { filter, order }: ListRequest,
   caller: Caller | null,
 ): AsyncGenerator<RecordView[]> {
   if (kind === "user") authenticated(caller);
-  const query = queryOf(kind, filter);
-  let after: string | undefined;
-  do {
-    const page: { items: StoredRecord[]; next?: string } = await deps.records.list({
-      ...query,
-      limit: STREAM_PAGE,
-      bytes: deps.config.MAX_PAGE_BYTES,
-      ...(after === undefined ? {} : { after }),
-    });
-    if (page.items.length > 0) yield await viewsOf(deps, page.items, caller);
-    after = page.next;
-  } while (after !== undefined);
+  const selection = { filter: filterOf(deps, { kind, filter }) };
+  const page = { order, limit: STREAM_PAGE, bytes: deps.config.MAX_PAGE_BYTES };
+  for await (const records of pagesOf(deps.records, selection, page))
+    yield await viewsOf(deps, records, caller);
 }
 
 /**
  * Reads `limit`, `cursor`, `order` and the filters of a query string.
  * @throws ValidationError with all that is wrong
  */
-export function listParameters(query: QueryStrings): {
-  filter: ListFilter;
+export function listParameters(query: QueryStrings): ListRequest & {
   page: { limit: number; after?: string } | null;
 } {
   const problems: ValidationItem[] = [];
-  const filter: ListFilter = {};
-  for (const name of ["name", "owner", "keyword"] as const)
-    if (query[name] !== undefined) filter[name] = query[name];
-  const { limit, cursor, order } = query;
-  if (order !== undefined) {
-    checkOneOf(problems, "order", order, ["created", "-created", "name"]);
-    filter.order = order as NonNullable<ListFilter["order"]>;
-  }
+  const { name, owner, keyword, limit, cursor, order = "created" } = query;
+  checkOneOf(problems, "order", order, ["created", "-created", "name"]);
   const number = limitOf(problems, query);
   if (problems.length > 0) throw new ValidationError(problems);
   return {
-    filter,
+    filter: {
+      ...(name ? { name: { contains: name } } : {}),
+      ...(owner === undefined ? {} : { owner }),
+      ...(keyword === undefined ? {} : { keyword: [keyword] }),
+    },
+    order: orderOf(order),
     page:
       limit === undefined && cursor === undefined
         ? null
@@ -229,6 +166,8 @@ export async function totalsByKind({
   records,
 }: Pick<Deps, "records">): Promise<ReadonlyMap<KindName, number>> {
   const kinds = Object.keys(KINDS) as KindName[];
-  const counts = await Promise.all(kinds.map((kind) => records.count({ kind })));
+  const counts = await Promise.all(
+    kinds.map((kind) => records.countSelected({ filter: { kinds: [kind] } })),
+  );
   return new Map(pairs(kinds, counts));
 }

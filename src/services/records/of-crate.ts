@@ -1,9 +1,10 @@
 /** The records that belong to a crate: those that were minted for it, and those that it uses. */
 import { eventLoop } from "../../event-loop-budget.js";
 import type { Page, RecordStore, StoredRecord } from "../../storage/records/port.js";
+import { pagesOf } from "./pages.js";
 
 type Reads = {
-  records: Pick<RecordStore, "list" | "findMany" | "usesOf" | "linksFrom" | "stateOfCrate">;
+  records: Pick<RecordStore, "select" | "findMany" | "usesOf" | "linksFrom" | "stateOfCrate">;
 };
 
 /** Records in one read. */
@@ -61,21 +62,14 @@ async function* heldRecords(
   isPart: (record: StoredRecord) => boolean,
 ): AsyncGenerator<StoredRecord[]> {
   for (const holder of holdersOf(root)) {
-    let after: string | undefined;
-    do {
-      const page = await deps.records.list({
-        crate: holder,
-        limit: PAGE,
-        ...(after === undefined ? {} : { after }),
-      });
+    const held = { filter: { crates: [holder] } };
+    for await (const page of pagesOf(deps.records, held, { limit: PAGE })) {
       const items =
         holder === root.ark
-          ? page.items
-          : page.items.filter((record) => record.ark !== root.ark && isPart(record));
+          ? page
+          : page.filter((record) => record.ark !== root.ark && isPart(record));
       if (items.length > 0) yield items;
-      after = page.next;
-      await eventLoop.nextTurn();
-    } while (after !== undefined);
+    }
   }
 }
 

@@ -8,6 +8,7 @@ import { findLive } from "./find.js";
 import { amendRecord, changeRecord } from "./write.js";
 import { type RecordView, viewOf } from "./view.js";
 import { checkedWithdrawal, type GivenWithdrawal } from "./withdrawal.js";
+import { pagesOf } from "./pages.js";
 
 export interface RemoveOptions extends GivenWithdrawal {
   kind?: KindName;
@@ -98,22 +99,16 @@ async function* membersOf(
   deps: Deps,
   crate: string,
 ): AsyncGenerator<{ ark: string; ifRevision: number }> {
-  let after: string | undefined;
-  do {
-    // Also those that only their owners see.
-    const page = await wholeStoreOf(deps.records).list({
-      crate,
-      limit: PAGE,
-      ...(after === undefined ? {} : { after }),
-    });
+  // Also those that only their owners see.
+  const whole = wholeStoreOf(deps.records);
+  for await (const page of pagesOf(whole, { filter: { crates: [crate] } }, { limit: PAGE })) {
     const kept = new Set(
       await deps.records.usedElsewhere(
-        page.items.map(({ ark }) => ark),
+        page.map(({ ark }) => ark),
         crate,
       ),
     );
-    for (const { ark, revision } of page.items)
+    for (const { ark, revision } of page)
       if (ark !== crate && !kept.has(ark)) yield { ark, ifRevision: revision };
-    after = page.next;
-  } while (after !== undefined);
+  }
 }

@@ -234,10 +234,9 @@ export function filterOf(
   { kind, filter }: { kind?: KindName | undefined; filter?: RecordFilterInput | null | undefined },
 ): RecordFilter {
   const read = new FilterReader(config.SEARCH_MAX_QUERY_BYTES).read(filter ?? {});
-  return kind === undefined ? read : { kinds: [kind], ...(isEmpty(read) ? {} : { and: [read] }) };
+  if (kind === undefined) return read;
+  return read.kinds ? { kinds: [kind], and: [read] } : { ...read, kinds: [kind] };
 }
-
-const isEmpty = (filter: object): boolean => Object.keys(filter).length === 0;
 
 /** Where in a filter another one stands: levels of `and`, `or` and `not`, and links. */
 interface Depth {
@@ -497,6 +496,12 @@ export async function within<T>(
   }
 }
 
+/** The order that a query string names. */
+export const orderOf = (order: string): RecordOrder => ({
+  by: order.replace(/^-/, "") as RecordOrder["by"],
+  descending: order.startsWith("-"),
+});
+
 /** Orders of a list in a query string; `-` reverses one. */
 export const ORDERS = (["created", "modified", "published", "name"] as const).flatMap((by) => [
   by,
@@ -517,10 +522,7 @@ export function selectionParameters(query: QueryStrings): {
   if (problems.length > 0) throw new ValidationError(problems);
   return {
     filter,
-    order: {
-      by: order.replace(/^-/, "") as RecordOrder["by"],
-      descending: order.startsWith("-"),
-    },
+    order: orderOf(order),
     range: { limit, ...(cursor === undefined ? {} : { after: cursor }) },
   };
 }

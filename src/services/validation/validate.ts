@@ -8,6 +8,7 @@ import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 import { type RecordToCheck, readSent, type SentDocument, type ShapeReport } from "./document.js";
 import type { ShapesInput, validateByShapes } from "./validate-by-shapes.js";
+import { pagesOf } from "../records/pages.js";
 
 interface ValidationLimits {
   /** Bound VALIDATE_TIMEOUT in ms. */
@@ -144,15 +145,6 @@ async function* withMembers(deps: Deps, record: StoredRecord): AsyncGenerator<Re
     ).flatMap(({ quads, ...one }) => (quads === undefined ? [] : [{ ...one, quads }]));
   yield evaluated([record]);
   if (record.kind !== "rocrate") return;
-  let after: string | undefined;
-  do {
-    const page = await deps.records.list({
-      crate: record.ark,
-      notEndingWith: DESCRIPTOR_END,
-      limit: BATCH,
-      ...(after === undefined ? {} : { after }),
-    });
-    yield evaluated(page.items);
-    after = page.next;
-  } while (after !== undefined);
+  const members = { filter: { crates: [record.ark] }, notEndingWith: DESCRIPTOR_END };
+  for await (const page of pagesOf(deps.records, members, { limit: BATCH })) yield evaluated(page);
 }

@@ -12,16 +12,7 @@ import type { FoundLink } from "./port/links.js";
 import type { ObjectBookkeeping } from "./port/objects.js";
 import type { QuadsRewrite } from "./port/quads.js";
 import type { ReviewLinkStore } from "./port/review-links.js";
-import type {
-  Found,
-  Holder,
-  ListQuery,
-  ListedPage,
-  Page,
-  Revision,
-  StoredRecord,
-  Viewer,
-} from "./port/record.js";
+import type { Found, Holder, Page, Revision, StoredRecord, Viewer } from "./port/record.js";
 import type { AuditStore } from "./port/audit.js";
 import type { ScoreStore } from "./port/scores.js";
 import type { SearchStore } from "./port/search.js";
@@ -85,8 +76,6 @@ export interface RecordStore
   findMany(arks: readonly string[], viewer?: Viewer): Promise<(StoredRecord | undefined)[]>;
   /** All that hold one of these keys, tombstones included, in no order. */
   holders(keys: readonly string[], viewer?: Viewer): Promise<Holder[]>;
-  list(query: ListQuery): Promise<ListedPage>;
-  count(query: Omit<ListQuery, "after" | "limit" | "order" | "bytes">): Promise<number>;
   atRevision(
     ark: string,
     revision: number,

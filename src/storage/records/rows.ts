@@ -303,16 +303,6 @@ export function addressPage(rows: readonly AddressRow[], limit: number): Address
   return last && rows.length > limit ? { items, next: last[0] } : { items };
 }
 
-/** A position in the order by name: the name without case, then the record's number. */
-export const writeNamePosition = (folded: string, id: number): string =>
-  `${id}.${Buffer.from(folded, "utf8").toString("base64url")}`;
-export function readNamePosition(text: string): [folded: string, id: number] {
-  const [id = "", name = "", ...more] = text.split(".");
-  const folded = Buffer.from(name, "base64url").toString("utf8");
-  if (!NUMBER.test(id) || more.length > 0 || folded.includes("\0")) throw refused();
-  return [folded, Number(id)];
-}
-
 /**
  * A link of a record as it is stored, at its position; `via` stands for predicate and kind of the
  * source.

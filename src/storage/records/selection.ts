@@ -151,6 +151,8 @@ export interface Condition {
   values?: readonly string[];
   /** The times, for a field that is one. */
   range?: TimeRange;
+  /** Nearly all records meet it. */
+  leavesMost?: true;
 }
 
 const NONE = "(1 = 0)";
@@ -237,22 +239,75 @@ export const firstOf = (selects: readonly string[], order: string, limit: string
   } ORDER BY ${order} LIMIT ${limit}`;
 
 /** The conditions of a selection, in SQL of one dialect. */
-export function conditionsOf({ filter, without = [] }: Selection, dialect: Dialect): Condition[] {
-  return [...flattened(filter, dialect), ...withoutKinds(without, dialect)];
+export function conditionsOf(
+  { filter, without = [], notEndingWith }: Selection,
+  dialect: Dialect,
+): Condition[] {
+  const conditions = [...flattened(filter, dialect), ...withoutKinds(without, dialect)];
+  if (notEndingWith !== undefined)
+    conditions.push({
+      sql: (sql) => {
+        const end = `CAST(${sql.add(notEndingWith)} AS text)`;
+        return `substr(r.ark, length(r.ark) - length(${end}) + 1) <> ${end}`;
+      },
+      leavesMost: true,
+    });
+  return conditions;
 }
 
 /** The kinds of which all live records are selected; `undefined` where the filter says more. */
-export function wholeKinds({ filter, without = [] }: Selection): KindName[] | undefined {
+export function wholeKinds({
+  filter,
+  without = [],
+  notEndingWith,
+}: Selection): KindName[] | undefined {
   const { kinds = KIND_NAMES, ...more } = filter;
-  return Object.keys(more).length > 0
+  return Object.keys(more).length > 0 || notEndingWith !== undefined
     ? undefined
     : KIND_NAMES.filter((kind) => kinds.includes(kind) && !without.includes(kind));
+}
+
+/**
+ * The only keyword that is asked for, of whole kinds: the table of keywords counts its records,
+ * which are live and open.
+ */
+export function wholeKeyword({
+  filter,
+  ...selection
+}: Selection): { keyword: string; kinds: KindName[] } | undefined {
+  const { keywords: [keyword, ...others] = [], ...more } = filter;
+  const kinds = wholeKinds({ filter: more, ...selection });
+  return kinds && keyword !== undefined && others.length === 0 && isStorableText(keyword)
+    ? { keyword, kinds }
+    : undefined;
+}
+
+/** Fields whose indexes have the kind of each record too. */
+const WITH_KIND: ReadonlySet<ConditionField | undefined> = new Set(["keyword", "owner", "crate"]);
+
+/**
+ * The condition whose index gives the records in the order of creation, with all that the other
+ * conditions ask about: a single one, or one within a kind. That of kinds has the names.
+ */
+export function soleOf(conditions: readonly Condition[]): Condition | undefined {
+  const selective = conditions.filter(({ leavesMost }) => !leavesMost);
+  const kind = selective.find(({ field }) => field === "kind");
+  const [other = kind, ...more] = selective.filter((each) => each !== kind);
+  if (more.length > 0) return undefined;
+  if (!kind || other === kind || WITH_KIND.has(other?.field)) return other;
+  return other?.field === "part of the name" ? kind : undefined;
 }
 
 const withoutKinds = (kinds: readonly KindName[], dialect: Dialect): Condition[] =>
   kinds.length === 0
     ? []
-    : [{ sql: (sql) => `NOT ${dialect.anyOf("r.kind", kinds, sql)}`, reads: "kind" }];
+    : [
+        {
+          sql: (sql) => `NOT ${dialect.anyOf("r.kind", kinds, sql)}`,
+          reads: "kind",
+          leavesMost: true,
+        },
+      ];
 
 function flattened(filter: RecordFilter, dialect: Dialect): Condition[] {
   const { and, or, not } = filter;

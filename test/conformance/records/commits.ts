@@ -62,14 +62,14 @@ export function commitsConform({ store, reopen }: Setting): void {
         await expect(
           store().commit(commitOf([create(`${key}/x`)], { unheld: [key] })),
         ).rejects.toMatchObject({ code: "CHANGED_MEANWHILE" });
-      expect(await store().count({})).toBe(2);
+      expect(await store().countSelected({ filter: {} })).toBe(2);
       // What the commit itself brings stands in nobody's way.
       await store().commit(
         commitOf([create("ark:99999/whole"), create("ark:99999/whole/part")], {
           unheld: ["ark:99999/whole", "ark:99999/other"],
         }),
       );
-      expect(await store().count({})).toBe(4);
+      expect(await store().countSelected({ filter: {} })).toBe(4);
     });
 
     test("of an earlier revision is refused and changes nothing", async () => {
@@ -106,9 +106,9 @@ export function commitsConform({ store, reopen }: Setting): void {
           reason: { code: "TOO_LARGE", status: 413, extra: { setting: "COMMIT_LIMIT" } },
         });
         expect(other.status).toBe("fulfilled");
-        expect(await store().count({})).toBe(1);
+        expect(await store().countSelected({ filter: {} })).toBe(1);
         await store().commit({ ...large, within: 60_000 });
-        expect(await store().count({})).toBe(51);
+        expect(await store().countSelected({ filter: {} })).toBe(51);
       },
     );
 
@@ -127,7 +127,7 @@ export function commitsConform({ store, reopen }: Setting): void {
         expect(status).toBe(i % 4 === 0 ? "rejected" : "fulfilled");
         expect((await store().find(arkFrom(`ark:99999/x${i}`))) === undefined).toBe(i % 4 === 0);
       }
-      expect(await store().count({})).toBe(61);
+      expect(await store().countSelected({ filter: {} })).toBe(61);
       // 1 for the first, 30 for those that were taken: no number is missing.
       expect(await store().sequence()).toBe(31);
     });
@@ -153,7 +153,7 @@ export function commitsConform({ store, reopen }: Setting): void {
         { value: { sequence: 4 } },
       ]);
       expect(await store().find(arkFrom(B))).toMatchObject({ record: { newestBacklink: 2 } });
-      expect(await store().count({})).toBe(3);
+      expect(await store().countSelected({ filter: {} })).toBe(3);
     });
 
     test("increments the sequence by one, and notifies its listeners", async () => {
@@ -174,10 +174,10 @@ export function commitsConform({ store, reopen }: Setting): void {
       await expect(
         write(store(), ...arks.map((ark) => create(ark)), create("ark:99999/m-7")),
       ).rejects.toMatchObject({ code: "DUPLICATE" });
-      expect(await store().count({})).toBe(0);
+      expect(await store().countSelected({ filter: {} })).toBe(0);
       const { sequence, records } = await write(store(), ...arks.map((ark) => create(ark)));
       expect([sequence, records.map(({ ark }) => ark)]).toEqual([1, arks]);
-      expect(await store().count({ kind: "dataset" })).toBe(1200);
+      expect(await store().countSelected({ filter: { kinds: ["dataset"] } })).toBe(1200);
     });
 
     test("of two concurrent ones for one identifier exactly one succeeds", async () => {
@@ -205,7 +205,7 @@ export function commitsConform({ store, reopen }: Setting): void {
       await expect(store().commit(commitOf([create("ark:99999/\ud800")]))).rejects.toThrow(
         /surrogate/,
       );
-      expect(await store().count({})).toBe(0);
+      expect(await store().countSelected({ filter: {} })).toBe(0);
       await write(store(), create(A));
       await store().health();
     });

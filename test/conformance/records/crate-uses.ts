@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { AS_CREATED } from "../../../src/services/records/pages.js";
 import { commitOf, create, linkTo, remove, replace, type Setting, write } from "./fixtures.js";
 
 const [ONE, TWO] = ["ark:99999/crate-1", "ark:99999/crate-2"] as const;
@@ -33,16 +34,22 @@ export function crateUsesConform({ store, reopen }: Setting): void {
 
     test("are counted and listed without identifiers that have a given ending", async () => {
       await crates();
-      const without = { crate: ONE, notEndingWith: "/a" };
+      const without = { filter: { crates: [ONE] }, notEndingWith: "/a" };
       expect([
-        await store().count({ crate: ONE }),
-        await store().count(without),
-        await store().count({ ...without, kind: "dataset" }),
+        await store().countSelected({ filter: { crates: [ONE] } }),
+        await store().countSelected(without),
+        await store().countSelected({
+          ...without,
+          filter: { crates: [ONE], kinds: ["dataset"] },
+        }),
       ]).toEqual([2, 1, 1]);
-      expect((await store().list({ ...without, limit: 10 })).items.map(({ ark }) => ark)).toEqual([
-        SHARED,
-      ]);
-      expect(await store().count({ crate: ONE, notEndingWith: "/%" })).toBe(2);
+      const { items } = await store().select({ ...without, order: AS_CREATED, limit: 10 });
+      expect(items.map(({ ark }) => ark)).toEqual([SHARED]);
+      const { groups } = await store().statistics({ ...without, by: ["kind"], limit: 10 });
+      expect(groups.map(({ records }) => records)).toEqual([1]);
+      expect(await store().countSelected({ filter: { crates: [ONE] }, notEndingWith: "/%" })).toBe(
+        2,
+      );
     });
 
     test(
@@ -54,7 +61,7 @@ export function crateUsesConform({ store, reopen }: Setting): void {
         await write(store(), remove(ONE, 1), remove(`${ONE}/a`, 1));
         expect(await crateOf(SHARED)).toBe(TWO);
         expect(await store().usesOf(TWO)).toEqual([]);
-        expect(await store().count({ crate: TWO })).toBe(1);
+        expect(await store().countSelected({ filter: { crates: [TWO] } })).toBe(1);
         await write(store(), create("ark:99999/crate-3", { kind: "rocrate" }));
         await use("ark:99999/crate-3", [SHARED]);
         await use(TWO, [], [SHARED, TWO]);

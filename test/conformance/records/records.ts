@@ -4,6 +4,7 @@ import { packLinks, packQuads } from "../../../src/storage/records/codecs.js";
 import { create, decode, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
 import { Ark } from "../../../src/identifiers/ark.js";
 import { arkFrom } from "../../support/arks.js";
+import { AS_CREATED } from "../../../src/services/records/pages.js";
 
 const A = "ark:99999/data-set-1";
 
@@ -125,9 +126,16 @@ export function recordsConform({ store, reopen }: Setting): void {
         expect(await store().history(strange, { limit: 5 })).toEqual([]);
         expect(await store().linksFrom([strange], { limit: 5 })).toEqual([{ items: [] }]);
         expect(await store().linksTo([strange], { limit: 5 })).toEqual([{ items: [] }]);
-        expect(await store().list({ name: strange || "x", limit: 5 })).toEqual({
+        expect(
+          await store().select({
+            filter: { nameContains: strange || "x" },
+            order: AS_CREATED,
+            limit: 5,
+          }),
+        ).toEqual({
           items: [],
           positions: [],
+          more: false,
         });
         expect(await store().objectsOf(strange)).toEqual([]);
       }
@@ -243,8 +251,10 @@ export function recordsConform({ store, reopen }: Setting): void {
       expect(await store().find(arkFrom(A))).toMatchObject({
         record: { revision: 3, name: "back", tombstone: null },
       });
-      expect(await store().count({ kind: "dataset" })).toBe(1);
-      expect((await store().list({ keyword: "k", limit: 5 })).items).toHaveLength(1);
+      expect(await store().countSelected({ filter: { kinds: ["dataset"] } })).toBe(1);
+      expect(
+        (await store().select({ filter: { keywords: ["k"] }, order: AS_CREATED, limit: 5 })).items,
+      ).toHaveLength(1);
     });
 
     test(

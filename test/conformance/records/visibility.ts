@@ -18,6 +18,7 @@ import {
   type Sketch,
   write,
 } from "./fixtures.js";
+import { AS_CREATED } from "../../../src/services/records/pages.js";
 
 const [BOB, CAT] = ["ark:99999/user-bob", "ark:99999/user-cat"] as const;
 const GROUP = "ark:99999/group-lab";
@@ -89,15 +90,28 @@ export function visibilityConforms({ store, reopen }: Setting): void {
       expect(arksOf(await store().findMany([PRIVATE], viewer))).toEqual(
         seen.includes(PRIVATE) ? [PRIVATE] : [],
       );
-      for (const order of ["created", "-created", "name"] as const)
+      for (const order of [
+        AS_CREATED,
+        { by: "created", descending: true },
+        { by: "name", descending: false },
+      ] as const)
         expect(
           arksOf(
-            (await store().list({ kind: "dataset", order, limit: 100, viewer })).items,
+            (
+              await store().select({
+                filter: { kinds: ["dataset"] },
+                order,
+                limit: 100,
+                viewer,
+              })
+            ).items,
           ).toSorted(),
         ).toEqual(seen.toSorted());
-      expect(await store().count({ kind: "dataset", viewer })).toBe(1 + seen.length);
-      expect(await store().count({ viewer })).toBe(6 + seen.length);
-      expect(await store().count({ ownerKey: arkKey(OWNER), viewer })).toBe(
+      expect(await store().countSelected({ filter: { kinds: ["dataset"] }, viewer })).toBe(
+        1 + seen.length,
+      );
+      expect(await store().countSelected({ filter: {}, viewer })).toBe(6 + seen.length);
+      expect(await store().countSelected({ filter: { owners: [arkKey(OWNER)] }, viewer })).toBe(
         3 + seen.filter((ark) => ark === PRIVATE).length,
       );
       for (const filter of [{}, { kinds: ["dataset"] }, { nameContains: "secret" }] as const) {
@@ -170,13 +184,13 @@ export function visibilityConforms({ store, reopen }: Setting): void {
       await store().storeReviewLink(reviewLink(CRATE), 5);
       const seen = [CRATE, within, "ark:99999/of-crate", "ark:99999/of-within"].toSorted();
       const listed = async () =>
-        (await store().list({ order: "created", limit: 100, viewer: LINK })).items
+        (await store().select({ filter: {}, order: AS_CREATED, limit: 100, viewer: LINK })).items
           .map(({ ark }) => ark)
           .toSorted();
       expect(await listed()).toEqual(seen);
-      expect(await store().count({ viewer: LINK })).toBe(4);
-      expect(await store().count({ kind: "rocrate", viewer: LINK })).toBe(2);
-      expect(await store().count({ crate: CRATE, viewer: LINK })).toBe(2);
+      expect(await store().countSelected({ filter: {}, viewer: LINK })).toBe(4);
+      expect(await store().countSelected({ filter: { kinds: ["rocrate"] }, viewer: LINK })).toBe(2);
+      expect(await store().countSelected({ filter: { crates: [CRATE] }, viewer: LINK })).toBe(2);
       expect(await store().countSelected({ filter: {}, viewer: LINK })).toBe(4);
       await write(store(), remove("ark:99999/of-crate", 1));
       expect(await listed()).toEqual(seen.filter((ark) => !ark.endsWith("of-crate")));
@@ -221,7 +235,7 @@ export function visibilityConforms({ store, reopen }: Setting): void {
           by.length,
         );
         expect(await selected({ keywords: ["hush"] }, viewer)).toEqual([]);
-        expect(await store().count({ keyword: "hush", viewer })).toBe(0);
+        expect(await store().countSelected({ filter: { keywords: ["hush"] }, viewer })).toBe(0);
       }
     });
 
@@ -369,8 +383,10 @@ export function visibilityConforms({ store, reopen }: Setting): void {
         private: false,
         publicationStatus: "DRAFT",
       });
-      expect(await store().count({ kind: "dataset", viewer: NOBODY })).toBe(2);
-      expect(await store().count({ kind: "dataset" })).toBe(3);
+      expect(await store().countSelected({ filter: { kinds: ["dataset"] }, viewer: NOBODY })).toBe(
+        2,
+      );
+      expect(await store().countSelected({ filter: { kinds: ["dataset"] } })).toBe(3);
       expect(await found("zirconium", NOBODY)).toEqual([PRIVATE]);
       expect(await selected({ keywords: ["hush"] }, NOBODY)).toEqual([PRIVATE]);
       expect((await store().findMany([OPEN]))[0]!.newestBacklink).toBe(sequence);
@@ -392,7 +408,7 @@ export function visibilityConforms({ store, reopen }: Setting): void {
       const words = async (text: string) => (await search(text, NOBODY)).total;
       expect([await words("zirconium"), await words("argon")]).toEqual([0, 1]);
       expect(await selected({ keywords: ["noble"] }, NOBODY)).toEqual([PRIVATE]);
-      expect(await store().count({ keyword: "hush" })).toBe(0);
+      expect(await store().countSelected({ filter: { keywords: ["hush"] } })).toBe(0);
     });
 
     test("that is created and published by one commit is found by everybody", async () => {
@@ -417,7 +433,7 @@ export function visibilityConforms({ store, reopen }: Setting): void {
 
     test("leaves a tombstone that is private too, and may be restored", async () => {
       await world();
-      const total = await store().count({ viewer: NOBODY });
+      const total = await store().countSelected({ filter: {}, viewer: NOBODY });
       await write(store(), remove(PRIVATE, 1));
       expect(await store().findMany([PRIVATE], NOBODY)).toEqual([undefined]);
       expect((await store().findMany([PRIVATE], as(OWNER)))[0]).toMatchObject({ private: true });
@@ -426,8 +442,8 @@ export function visibilityConforms({ store, reopen }: Setting): void {
       expect(await selected(deleted.filter, as(OWNER))).toEqual([PRIVATE]);
       await write(store(), replace(PRIVATE, 2, { name: "again" }, { revive: true }));
       expect(await store().findMany([PRIVATE], NOBODY)).toEqual([undefined]);
-      expect(await store().count({ viewer: NOBODY })).toBe(total);
-      expect(await store().count({ viewer: as(OWNER) })).toBe(total + 2);
+      expect(await store().countSelected({ filter: {}, viewer: NOBODY })).toBe(total);
+      expect(await store().countSelected({ filter: {}, viewer: as(OWNER) })).toBe(total + 2);
     });
 
     test("is no member of an open crate, nor its file, nor the target of its links, for others", async () => {
@@ -456,7 +472,9 @@ export function visibilityConforms({ store, reopen }: Setting): void {
         expect(items.map(({ source, target, deleted }) => [source, target, deleted])).toEqual(
           sees ? [] : [[CRATE, member, false]],
         );
-        expect(await store().count({ crate: CRATE, viewer })).toBe(sees ? 1 : 0);
+        expect(await store().countSelected({ filter: { crates: [CRATE] }, viewer })).toBe(
+          sees ? 1 : 0,
+        );
         const described = await store().select({
           ...LISTED,
           filter: { describedBy: CRATE },

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import type { JsonObject } from "../../../src/model/field.js";
 import { metadata, type Json } from "../../support/crates.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
+import { AS_CREATED } from "../../../src/services/records/pages.js";
 
 let server: TestServer;
 let ada: Person;
@@ -120,7 +121,9 @@ describe("POST /rocrate/metadata", () => {
   });
 
   it("reports errors with their place in the body, and creates nothing", async () => {
-    const before = (await server.deps.records.list({ limit: 1000 })).items.length;
+    const before = (
+      await server.deps.records.select({ filter: {}, order: AS_CREATED, limit: 1000 })
+    ).items.length;
     expect(await send('{"@graph": [')).toMatchObject({
       status: 422,
       body: {
@@ -155,7 +158,10 @@ describe("POST /rocrate/metadata", () => {
       body: { detail: [{ loc: ["body"], type: "missing" }] },
     });
     expect(await send("x", "application/zip")).toMatchObject({ status: 415 });
-    expect((await server.deps.records.list({ limit: 1000 })).items.length).toBe(before + 2);
+    expect(
+      (await server.deps.records.select({ filter: {}, order: AS_CREATED, limit: 1000 })).items
+        .length,
+    ).toBe(before + 2);
     expect(server.faults).toEqual([]);
   });
 

@@ -12,6 +12,7 @@ import {
   type Person,
   type TestServer,
 } from "../../support/server.js";
+import { AS_CREATED } from "../../../src/services/records/pages.js";
 
 let server: TestServer;
 let ada: Person;
@@ -59,7 +60,8 @@ const kept = async () => ({
       withFileTypes: true,
     })
   ).filter((entry) => entry.isFile()).length,
-  records: (await server.deps.records.list({ limit: 1000 })).items.length,
+  records: (await server.deps.records.select({ filter: {}, order: AS_CREATED, limit: 1000 })).items
+    .length,
   submissions: (await server.deps.records.submissionsOf(null, { limit: 1000 })).items.length,
 });
 const codes = (findings: { code: string }[]) => [...new Set(findings.map(({ code }) => code))];

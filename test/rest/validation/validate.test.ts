@@ -5,6 +5,7 @@ import type { JsonObject } from "../../../src/model/field.js";
 import type { ShapeReport } from "../../../src/services/validation/document.js";
 import { crate, metadata } from "../../support/crates.js";
 import { startServer, type TestServer } from "../../support/server.js";
+import { AS_CREATED } from "../../../src/services/records/pages.js";
 
 let server: TestServer;
 /** With as many results as there are. */
@@ -157,8 +158,13 @@ describe("POST /validate", () => {
     expect(body.results.map(({ kind, path }) => `${kind} ${path}`)).toEqual([
       "dataset https://schema.org/dateCreated",
     ]);
-    const tool = (await server.deps.records.list({ crate: root, kind: "software", limit: 10 }))
-      .items[0]!;
+    const tool = (
+      await server.deps.records.select({
+        filter: { crates: [root], kinds: ["software"] },
+        order: AS_CREATED,
+        limit: 10,
+      })
+    ).items[0]!;
     expect((await validate({ "@id": tool.ark })).body).toMatchObject({
       conforms: true,
       checked: 1,

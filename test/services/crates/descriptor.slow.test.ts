@@ -12,6 +12,7 @@ import {
   type Json,
 } from "../../support/crates.js";
 import { UPLOADER, openIntakeRig, type IntakeRig } from "../../support/registry.js";
+import { AS_CREATED } from "../../../src/services/records/pages.js";
 
 const ROOT = "ark:59852/described";
 const DESCRIPTOR = `${ROOT}/ro-crate-metadata.json`;
@@ -253,7 +254,12 @@ describe("identifiers of a crate", () => {
       );
       expect(await rig.document(ark!), id).toMatchObject({ name: "The crate" });
       const members = (
-        await rig.records.list({ crate: ark!, limit: 10, notEndingWith: "/ro-crate-metadata.json" })
+        await rig.records.select({
+          filter: { crates: [ark!] },
+          order: AS_CREATED,
+          limit: 10,
+          notEndingWith: "/ro-crate-metadata.json",
+        })
       ).items.filter((record) => record.ark !== ark);
       expect(
         members.map(({ name, kind }) => [name, kind]),

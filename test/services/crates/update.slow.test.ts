@@ -150,9 +150,12 @@ describe("a crate that is uploaded again", () => {
     expect(await update(archive)).toMatchObject({ status: "finished", error: null });
     expect(await revisions()).toEqual({ [ROOT]: 3, "a.csv": 3, [person["@id"] as string]: 3 });
     expect(await rig.records.objectsOf(`${ROOT}/a.csv`)).toHaveLength(1);
-    expect(await rig.records.count({ crate: ROOT, notEndingWith: "/ro-crate-metadata.json" })).toBe(
-      2,
-    );
+    expect(
+      await rig.records.countSelected({
+        filter: { crates: [ROOT] },
+        notEndingWith: "/ro-crate-metadata.json",
+      }),
+    ).toBe(2);
   });
 
   it("never changes another owner's record, and reveals only its kind", async () => {

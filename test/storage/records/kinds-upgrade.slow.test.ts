@@ -12,11 +12,13 @@ import type {
   RecordWrite,
   StoredRecord,
 } from "../../../src/storage/records/port.js";
+import type { RecordFilter } from "../../../src/storage/records/port.js";
 import { openPostgresRecordStore } from "../../../src/storage/records/postgres/index.js";
 import { openSqliteRecordStore } from "../../../src/storage/records/sqlite/index.js";
 import { Connection } from "../../../src/storage/records/sqlite/statement.js";
 import { decode, remove, write } from "../../conformance/records/fixtures.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
+import { AS_CREATED } from "../../../src/services/records/pages.js";
 
 const CRATE = "ark:99999/crate";
 const CONTEXT = ["https://w3id.org/ro/crate/1.2/context", { evi: "https://w3id.org/EVI#" }];
@@ -180,18 +182,20 @@ function upgrades(place: () => Promise<Place>): void {
   });
 
   test("lists, counts, finds and follows them by their kinds", async () => {
-    const named = async (query: object) =>
-      (await store.list({ limit: 99, ...query })).items.map(({ ark }) => ark);
+    const named = async (filter: RecordFilter) =>
+      (await store.select({ filter, order: AS_CREATED, limit: 99 })).items.map(({ ark }) => ark);
     for (const [name, [, now]] of MOVED) {
-      expect(await named({ kind: now }), now).toEqual([at(name)]);
-      expect(await store.count({ kind: now })).toBe(1);
+      expect(await named({ kinds: [now] }), now).toEqual([at(name)]);
+      expect(await store.countSelected({ filter: { kinds: [now] } })).toBe(1);
     }
-    expect(await store.count({ kind: "entity" })).toBe(3);
-    expect(await store.count({ kind: "computation" })).toBe(1);
-    expect(await store.count({})).toBe(Object.keys(ENTITIES).length - 1);
-    expect(await named({ kind: "mlmodel", keyword: "cells" })).toEqual([at("model")]);
-    expect(await store.count({ kind: "mlmodel", keyword: "outlines" })).toBe(1);
-    expect(await named({ kind: "entity", keyword: "cells" })).toEqual([]);
+    expect(await store.countSelected({ filter: { kinds: ["entity"] } })).toBe(3);
+    expect(await store.countSelected({ filter: { kinds: ["computation"] } })).toBe(1);
+    expect(await store.countSelected({ filter: {} })).toBe(Object.keys(ENTITIES).length - 1);
+    expect(await named({ kinds: ["mlmodel"], keywords: ["cells"] })).toEqual([at("model")]);
+    expect(
+      await store.countSelected({ filter: { kinds: ["mlmodel"], keywords: ["outlines"] } }),
+    ).toBe(1);
+    expect(await named({ kinds: ["entity"], keywords: ["cells"] })).toEqual([]);
     const page = { offset: 0, limit: 9 };
     const search = async (kind: KindName, text: string) =>
       (await store.search({ text, filter: { kinds: [kind] }, match: "all", ...page })).hits.map(
@@ -239,13 +243,13 @@ function upgrades(place: () => Promise<Place>): void {
 
   test("accepts writes afterwards, and finds nothing to do a second time", async () => {
     await write(store, remove(at("plate"), 1));
-    expect(await store.count({ kind: "sample" })).toBe(0);
+    expect(await store.countSelected({ filter: { kinds: ["sample"] } })).toBe(0);
     const after = await store.sequence();
     await store.close();
     await here.asSchema10();
     store = await here.open();
     expect(await store.sequence()).toBe(after);
-    expect(await store.count({ kind: "mlmodel" })).toBe(1);
+    expect(await store.countSelected({ filter: { kinds: ["mlmodel"] } })).toBe(1);
   });
 }
 

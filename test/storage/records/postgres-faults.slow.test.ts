@@ -8,6 +8,7 @@ import { AWAY, Nodes, three } from "../../support/postgres-nodes.js";
 import { CuttingProxy } from "../../support/servers/cutting-proxy.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
 import { arkFrom } from "../../support/arks.js";
+import { AS_CREATED } from "../../../src/services/records/pages.js";
 
 const A = "ark:99999/a-1";
 
@@ -49,7 +50,9 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
     ).split("|");
     expect(count).toBe(newest);
     expect(await store.sequence()).toBe(Number(newest));
-    expect(await store.count({})).toBe([...ended.values()].filter(Boolean).length * 3);
+    expect(await store.countSelected({ filter: {} })).toBe(
+      [...ended.values()].filter(Boolean).length * 3,
+    );
   }
   test(
     "a server that is killed during a commit has all of the commit or nothing, and the " +
@@ -95,7 +98,7 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
     await server.kill();
     for (const call of [
       () => store.find(arkFrom(A)),
-      () => store.list({ limit: 1 }),
+      () => store.select({ filter: {}, order: AS_CREATED, limit: 1 }),
       () => write(store, replace(A, 1)),
       () => store.health(),
       () => store.search({ text: "table", match: "all", offset: 0, limit: 1 }),

@@ -372,8 +372,13 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
       ).rejects.toMatchObject({ code: "TOO_LARGE" });
       await write(store, create(A, { name: long, keywords: [long] }));
       expect(
-        (await store.list({ keyword: long, name: long.slice(-100), order: "name", limit: 5 }))
-          .items,
+        (
+          await store.select({
+            filter: { keywords: [long], nameContains: long.slice(-100) },
+            order: { by: "name", descending: false },
+            limit: 5,
+          })
+        ).items,
       ).toHaveLength(1);
     },
   );
@@ -398,7 +403,7 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
     );
     expect(small).toHaveLength(20);
     expect((await large).records).toHaveLength(10_001);
-    expect(await store.count({ crate: root })).toBe(10_000);
+    expect(await store.countSelected({ filter: { crates: [root] } })).toBe(10_000);
     expect((await store.linksTo([root], { limit: 10 }))[0]!.items).toHaveLength(10);
     await expect(
       store.commit({
@@ -406,6 +411,6 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
         within: 40,
       }),
     ).rejects.toMatchObject({ code: "TOO_LARGE" });
-    expect(await store.count({})).toBe(10_021);
+    expect(await store.countSelected({ filter: {} })).toBe(10_021);
   });
 });

@@ -1,4 +1,3 @@
-import { eventLoop } from "../../../event-loop-budget.js";
 import { arkKey } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import type {
@@ -24,10 +23,18 @@ import {
 import { differences, sameObjects, withRunFacts } from "./differences.js";
 import { inStore, MAX_RECORDS_PER_READ } from "./stored.js";
 import type { Claim, Conflict, CrateRecord, CrateUpload } from "../steps.js";
+import { pagesOf } from "../../records/pages.js";
 
 export type ComparedRecords = Pick<
   RecordStore,
-  "accountOf" | "findMany" | "holders" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "usesOf"
+  | "accountOf"
+  | "findMany"
+  | "holders"
+  | "select"
+  | "objectsOf"
+  | "quads"
+  | "usedElsewhere"
+  | "usesOf"
 >;
 
 /** The writes that result from an upload; those without conflicts, where there are conflicts. */
@@ -366,17 +373,9 @@ export class Comparison {
   }
 
   async *#members(): AsyncGenerator<StoredRecord> {
-    let after: string | undefined;
-    do {
-      const page = await this.#records.list({
-        crate: this.#root,
-        limit: MAX_RECORDS_PER_READ,
-        ...(after === undefined ? {} : { after }),
-      });
-      yield* page.items;
-      after = page.next;
-      await eventLoop.nextTurn();
-    } while (after !== undefined);
+    const members = { filter: { crates: [this.#root] } };
+    for await (const page of pagesOf(this.#records, members, { limit: MAX_RECORDS_PER_READ }))
+      yield* page;
   }
 }
 

@@ -60,16 +60,14 @@ const MAX_ALIKE = 20;
  * name: most likely the upload was meant as an update of that crate.
  */
 export async function alike(
-  records: Pick<RecordStore, "list">,
+  records: Pick<RecordStore, "select">,
   { ark, name }: Pick<CrateRecord, "ark" | "name">,
   user: string,
 ): Promise<Finding | undefined> {
   if (name === null || name.trim() === "") return undefined;
-  const { items } = await records.list({
-    kind: "rocrate",
-    name,
-    ownerKey: arkKey(user),
-    order: "-created",
+  const { items } = await records.select({
+    filter: { kinds: ["rocrate"], nameIs: name, owners: [arkKey(user)] },
+    order: { by: "created", descending: true },
     limit: MAX_ALIKE,
   });
   const other = items.find(

@@ -79,32 +79,4 @@ export interface Page<T> {
   next?: string;
 }
 
-/** `positions[i]` is where to go on after `items[i]`. */
-export interface ListedPage extends Page<StoredRecord> {
-  positions: string[];
-}
-
-export interface ListQuery {
-  viewer?: Viewer | undefined;
-  kind?: KindName;
-  /** Case-insensitive part of the name. */
-  name?: string;
-  /** Stored form or alias of the owner's ARK. */
-  ownerKey?: string;
-  /** A keyword, compared without case. */
-  keyword?: string;
-  crate?: string;
-  /**
-   * Leaves out identifiers that end with this; only with `crate`, whose records are read one by
-   * one.
-   */
-  notEndingWith?: string;
-  order?: "created" | "-created" | "name";
-  /** Opaque position after which to go on, from {@link Page.next}. */
-  after?: string;
-  limit: number;
-  /** The page ends before a record that brings it to more bytes of documents; it holds one at least. */
-  bytes?: number;
-}
-
 export type Found = { record: StoredRecord } | { ambiguous: string[] };

@@ -156,6 +156,8 @@ export interface Selection {
   filter: RecordFilter;
   /** Kinds that are left out, whatever the filter says. Positions do not depend on them. */
   without?: readonly KindName[];
+  /** Identifiers with this end are left out too; few of the selected records have it. */
+  notEndingWith?: string;
 }
 
 export interface SelectionQuery extends Selection {

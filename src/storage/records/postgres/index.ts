@@ -5,7 +5,7 @@ import type { Commit, Committed, LeaseStore, RecordStore } from "../port.js";
 import type { Statements } from "../statements.js";
 import { Tables, TableStore, type TableWrites, writesOf } from "../tables/tables.js";
 import { QuadsRewrites } from "./derived.js";
-import { ListReads, SelectionReads } from "./lists.js";
+import { SelectionReads } from "./lists.js";
 import { Feed } from "./feed.js";
 import { Leases, Registration, Watch } from "./nodes.js";
 import { RecordReads } from "./records.js";
@@ -58,7 +58,6 @@ const MODE = "ISOLATION LEVEL READ COMMITTED";
 /** Reads and writes a database that other nodes read and write too. */
 class PostgresRecordStore extends TableStore implements RecordStore, LeaseStore {
   readonly #records;
-  readonly #lists;
   readonly #selection;
   readonly #searches;
   readonly #leases;
@@ -87,7 +86,6 @@ class PostgresRecordStore extends TableStore implements RecordStore, LeaseStore 
     this.#registration = registration;
 
     this.#records = new RecordReads(database);
-    this.#lists = new ListReads(database);
     this.#selection = new SelectionReads(database);
     this.#searches = new SearchReads(database);
     this.#leases = new Leases(writing);
@@ -97,8 +95,6 @@ class PostgresRecordStore extends TableStore implements RecordStore, LeaseStore 
   find: RecordStore["find"] = (...args) => this.ask(() => this.#records.find(...args));
   findMany: RecordStore["findMany"] = (...args) => this.ask(() => this.#records.findMany(...args));
   holders: RecordStore["holders"] = (...args) => this.ask(() => this.#records.holders(...args));
-  list: RecordStore["list"] = (query) => this.ask(() => this.#lists.list(query));
-  count: RecordStore["count"] = (query) => this.ask(() => this.#lists.count(query));
   select: RecordStore["select"] = (query) => this.ask(() => this.#selection.select(query));
   countSelected: RecordStore["countSelected"] = (selection) =>
     this.ask(() => this.#selection.count(selection));

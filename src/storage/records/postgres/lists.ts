@@ -1,17 +1,7 @@
 /** Lists in PostgreSQL: by filter, by kind, by crate, by link. */
-import { arkKey } from "../../../identifiers/ark.js";
 import { parseQuery, type QueryTerm } from "../../../model/search-query.js";
-import type { Viewer, ListedPage, ListQuery, SelectionPage } from "../port.js";
-import {
-  type AddressRow,
-  addressPage,
-  RECORD_COLUMNS,
-  type RecordRow,
-  readNamePosition,
-  readNumber,
-  recordOf,
-  writeNamePosition,
-} from "../rows.js";
+import type { Viewer, SelectionPage } from "../port.js";
+import { type AddressRow, addressPage, RECORD_COLUMNS, type RecordRow, recordOf } from "../rows.js";
 import { completionsFor, endingsOf, soughtOf } from "../search.js";
 import type {
   AddressesQuery,
@@ -26,33 +16,34 @@ import type {
 import {
   addressed,
   beyond,
+  type ConditionField,
   conditionsOf,
   type Dialect,
   firstOf,
   joined,
-  liveShares,
   NO_IDS,
   orderKey,
   Positions,
   type Share,
   sharesOf,
+  soleOf,
   Sql,
   type StatisticsRow,
   statisticsOf,
   statisticsSql,
+  wholeKeyword,
   wholeKinds,
 } from "../selection.js";
-import { fold, isStorableText, shortWord, sortedName, wordOf } from "../text.js";
+import { shortWord, sortedName, wordOf } from "../text.js";
 import { allOf, anyOf, tsqueryOf, without } from "./search/words.js";
 import {
   actsForSql,
-  NOBODY,
   ofLinkSql,
   privateOwnersSql,
   viewerKey,
   withinLinkSql,
 } from "../visibility.js";
-import { type Database, type Row, type Statement, statement, type Value } from "./statement.js";
+import { type Database, statement } from "./statement.js";
 
 /** The last character of all: no name has it, so it ends the range of names with a beginning. */
 const LAST_CHARACTER = "\u{10FFFF}";
@@ -151,9 +142,13 @@ const TALLY_OF_KINDS = statement<[number]>(
   "SELECT coalesce(sum(live), 0)::bigint FROM tally WHERE kind = ANY($1::text[])",
 );
 
+const HOLDING = statement<[number]>(
+  "SELECT count(*) FROM keyword WHERE word = $1 AND kind = ANY($2::text[])",
+);
+
 /** Live private records; the index has their owners. */
 const PRIVATE = `SELECT count(*) FROM record AS r WHERE r.private = 1 AND r.deleted_at IS NULL
-  AND ($1::text[] IS NULL OR r.kind = ANY($1))`;
+  AND r.kind = ANY($1::text[])`;
 const ALL_PRIVATE = statement<[number]>(PRIVATE);
 const SEEN_PRIVATE = statement<[number]>(
   `${PRIVATE} AND r.owner_key IN (${actsForSql("$2::text")})`,
@@ -163,11 +158,11 @@ const LINKED_PRIVATE = statement<[number]>(
     (${PRIVATE} AND ${withinLinkSql("r", "$2::text")}))`,
 );
 
-/** How many live private records the viewer sees, of these kinds or in all. */
+/** How many live private records of these kinds the viewer sees. */
 async function privateOnes(
   database: Database,
   viewer: Viewer | undefined,
-  kinds: readonly string[] | null,
+  kinds: readonly string[],
 ): Promise<number> {
   if (viewer === undefined) return (await database.one(ALL_PRIVATE, [kinds]))[0];
   if (viewer.link !== undefined)
@@ -175,6 +170,14 @@ async function privateOnes(
   if (viewer.user === null) return 0;
   return (await database.one(SEEN_PRIVATE, [kinds, viewer.user]))[0];
 }
+
+/** Conditions of lists that are asked for often, in SQL of a few forms: it stays prepared. */
+const COMMON: ReadonlySet<ConditionField | undefined> = new Set([
+  "kind",
+  "keyword",
+  "owner",
+  "crate",
+]);
 
 type Selected = [...RecordRow, rows: number, id: number, key: number | string | null];
 
@@ -220,7 +223,8 @@ export class SelectionReads {
         ON s.id = r.state WHERE r.place = 1
           OR r.so_far <= ${sql.add(bytes ?? Number.MAX_SAFE_INTEGER)}
         ORDER BY ${by("r.")}`;
-    const rows = await this.#database.query(statement<Selected>(text, { kept: false }), sql.values);
+    const kept = conditions.length === 0 || COMMON.has(soleOf(conditions)?.field);
+    const rows = await this.#database.query(statement<Selected>(text, { kept }), sql.values);
     const page = rows.slice(0, limit);
     if (backward) page.reverse();
     return {
@@ -233,7 +237,7 @@ export class SelectionReads {
     };
   }
 
-  /** Stored for open records of whole kinds; counted for other filters. */
+  /** Stored for open records of whole kinds, which have all keywords; counted for other filters. */
   async count(selection: Selection): Promise<number> {
     const kinds = wholeKinds(selection);
     const { viewer } = selection;
@@ -241,6 +245,9 @@ export class SelectionReads {
       const [open] = await this.#database.one(TALLY_OF_KINDS, [kinds]);
       return open + (await privateOnes(this.#database, viewer, kinds));
     }
+    const sole = wholeKeyword(selection);
+    if (sole)
+      return (await this.#database.one(HOLDING, [DIALECT.word(sole.keyword), sole.kinds]))[0];
     const sql = new Sql(DIALECT, viewer);
     const conditions = conditionsOf(selection, DIALECT);
     const counts = sharesOf(selection, sql).map((share) => {
@@ -273,6 +280,7 @@ export class SelectionReads {
     );
     return statisticsOf(rows, query.limit);
   }
+
   async addressRanges({ size, without }: AddressRangesQuery): Promise<AddressRange[]> {
     const sql = new Sql(DIALECT);
     const each = sql.add(size);
@@ -299,162 +307,5 @@ export class SelectionReads {
       sql.values,
     );
     return addressPage(rows, limit);
-  }
-}
-
-type Filter = Omit<ListQuery, "after" | "limit" | "order" | "bytes">;
-type Listed = [...RecordRow, rows: number, id: number, sorted: string];
-
-const TALLY = statement<[number]>(
-  "SELECT coalesce(sum(live), 0)::bigint FROM tally WHERE $1::text IS NULL OR kind = $1",
-);
-const HOLDING = statement<[number]>(
-  "SELECT count(*) FROM keyword WHERE word = $1 AND ($2::text IS NULL OR kind = $2)",
-);
-
-/**
- * Lists of live records, in pages by key: a page costs the same wherever it lies. Only the
- * documents on the page are read.
- */
-export class ListReads {
-  readonly #prepared = new Map<string, Statement>();
-
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  /** @throws ServiceError `BAD_REQUEST` for an `after` that no list gave */
-  async list(query: ListQuery): Promise<ListedPage> {
-    const { order = "created", after, limit, bytes } = query;
-    const asked = new Asked(query);
-    if (after !== undefined) {
-      if (order === "name") {
-        const [sorted, id] = readNamePosition(after);
-        // Text that is no position of ours and could not be stored has nothing behind it.
-        asked.where.push(
-          `(r.sorted, r.id) > (${asked.add(sorted.toWellFormed())}, ${asked.add(id)})`,
-        );
-      } else
-        asked.where.push(
-          `${asked.id} ${order === "created" ? ">" : "<"} ${asked.add(readNumber(after))}`,
-        );
-    }
-    if (asked.isVain) return { items: [], positions: [] };
-    const by = (record: string, id: string): string =>
-      order === "name" ? `${record}.sorted, ${record}.id` : order === "created" ? id : `${id} DESC`;
-    const most = asked.add(limit + 1);
-    const shares = asked.shares.map(
-      (share) =>
-        `SELECT r.* FROM ${asked.from(share)} WHERE ${[share.sql, ...asked.where].join(" AND ")}`,
-    );
-    const found =
-      shares.length === 1
-        ? `${shares[0]} ORDER BY ${by("r", asked.id)} LIMIT ${most}`
-        : `SELECT r.* FROM (${firstOf(shares, order === "name" ? "sorted, id" : by("", "id"), most)}) AS r`;
-    // Lengths are read without the documents, so that those beyond the page are not sent.
-    const [sized, within] =
-      bytes === undefined
-        ? [`SELECT f.*, count(*) OVER () AS matched FROM (${found}) AS f`, "true"]
-        : [
-            `SELECT f.*, count(*) OVER () AS matched,
-              row_number() OVER (ORDER BY ${by("f", "f.id")}) AS place,
-              sum(octet_length(t.document)) OVER (ORDER BY ${by("f", "f.id")}
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS so_far
-              FROM (${found}) AS f JOIN state AS t ON t.id = f.state`,
-            `(r.place = 1 OR r.so_far <= ${asked.add(bytes)})`,
-          ];
-    const rows = await this.#database.query(
-      this
-        .#prepare<Listed>(`SELECT ${RECORD_COLUMNS}, r.matched, r.id, r.sorted FROM (${sized}) AS r
-          JOIN state AS s ON s.id = r.state WHERE ${within} ORDER BY ${by("r", "r.id")}`),
-      asked.values,
-    );
-    const page = rows.slice(0, limit);
-    const all = rows[0]?.at(-3) as number | undefined;
-    const items = page.map((row) => recordOf(row as unknown as RecordRow));
-    const positions = page.map((row) => {
-      const [id, sorted] = row.slice(-2) as [number, string];
-      return order === "name" ? writeNamePosition(sorted, id) : String(id);
-    });
-    const next = positions.at(-1);
-    const isLast = next === undefined || all === undefined || all <= page.length;
-    return { items, positions, ...(isLast ? {} : { next }) };
-  }
-
-  /** Stored for the open ones in all and of a kind; counted for other filters. */
-  async count(filter: Filter): Promise<number> {
-    const { kind, name, ownerKey, keyword, crate, viewer } = filter;
-    if (!name && ownerKey === undefined && keyword === undefined && crate === undefined) {
-      const [open] = await this.#database.one(TALLY, [kind ?? null]);
-      return open + (await privateOnes(this.#database, viewer, kind ? [kind] : null));
-    }
-    const asked = new Asked(filter);
-    if (asked.isVain) return 0;
-    // Only the words of live open records are stored.
-    if (keyword !== undefined && !name && ownerKey === undefined && crate === undefined)
-      return (await this.#database.one(HOLDING, [shortWord(wordOf(keyword)), kind ?? null]))[0];
-    return (
-      await this.#database.one(
-        this.#prepare<[number]>(
-          `SELECT ${asked.shares
-            .map(
-              (share) =>
-                `(SELECT count(*) FROM ${asked.from(share)}
-                  WHERE ${[share.sql, ...asked.where].join(" AND ")})`,
-            )
-            .join(" + ")}`,
-        ),
-        asked.values,
-      )
-    )[0];
-  }
-
-  #prepare<R extends Row>(sql: string): Statement<R> {
-    let prepared = this.#prepared.get(sql);
-    if (!prepared) this.#prepared.set(sql, (prepared = statement(sql)));
-    return prepared as unknown as Statement<R>;
-  }
-}
-
-/** The tables to read, and the conditions. */
-class Asked {
-  readonly where = ["r.deleted_at IS NULL"];
-  /** Each record is in one of them. */
-  shares: readonly Share[] = [];
-  readonly values: Value[] = [];
-  readonly from: (share: Share) => string;
-  /** The column that gives the order of creation. */
-  readonly id: string;
-  /** True when no record can match. */
-  readonly isVain: boolean;
-
-  constructor({ kind, name, ownerKey, keyword, crate, notEndingWith, viewer }: Filter) {
-    this.isVain = [name, ownerKey, keyword, crate, notEndingWith].some(
-      (text) => text !== undefined && !isStorableText(text),
-    );
-    this.from =
-      keyword === undefined ? fromOf : () => "keyword AS k JOIN record AS r ON r.id = k.record";
-    this.id = keyword === undefined ? "r.id" : "k.record";
-    if (this.isVain) return;
-    // Only open records have keywords.
-    const reader = keyword === undefined ? viewer : NOBODY;
-    this.shares = liveShares(reader, (key) => `${this.add(key)}::text`, DIALECT.oneOf);
-    if (keyword !== undefined) this.where.push(`k.word = ${this.add(shortWord(wordOf(keyword)))}`);
-    if (ownerKey !== undefined) this.where.push(`r.owner_key = ${this.add(arkKey(ownerKey))}`);
-    if (crate !== undefined) this.where.push(`r.crate = ${this.add(crate)}`);
-    if (crate !== undefined && notEndingWith !== undefined) {
-      const end = this.add(notEndingWith);
-      this.where.push(`right(r.ark, length(${end}::text)) <> ${end}::text`);
-    }
-    if (kind !== undefined) this.where.push(`r.kind = ${this.add(kind)}`);
-    if (name) this.where.push(`strpos(r.folded, ${this.add(fold(name))}) > 0`);
-  }
-
-  /** Adds a parameter; returns its placeholder in the SQL. */
-  add(value: Value): string {
-    this.values.push(value);
-    return `$${this.values.length}`;
   }
 }

@@ -2,11 +2,10 @@ import type { MessagePort } from "node:worker_threads";
 import { eventLoop } from "../../../event-loop-budget.js";
 import type { Commit, Committed, RecordStore, SearchPage, SelectionPage } from "../port.js";
 import type { AddressPage, AddressRange, Statistics } from "../port/selection.js";
-import { wholeKinds } from "../selection.js";
 import { TableStore, type TableWrites } from "../tables/tables.js";
 import { AskedThread, Feed } from "../threads.js";
 import { lockFile, openForReading } from "./connection.js";
-import { ListReads, RecordReads } from "./reads.js";
+import { RecordReads } from "./reads.js";
 import type { ReadAnswer, ReadQuestion, ReadThreadData } from "./read-thread.js";
 import { isQuick, SelectionReads } from "./selection-reads.js";
 import { asStoreError, type Connection } from "./statement.js";
@@ -19,7 +18,6 @@ const READ_THREAD = "src/storage/records/sqlite/read-thread";
 /** Reads a file that {@link openSqliteRecordStore} opened; writes through its writer thread. */
 class SqliteRecordStore extends TableStore implements RecordStore {
   readonly #records;
-  readonly #lists;
   readonly #selection;
 
   readonly #connection: Connection;
@@ -46,7 +44,6 @@ class SqliteRecordStore extends TableStore implements RecordStore {
     this.#unlock = unlock;
 
     this.#records = new RecordReads(connection);
-    this.#lists = new ListReads(connection);
     this.#selection = new SelectionReads(connection);
   }
 
@@ -73,21 +70,15 @@ class SqliteRecordStore extends TableStore implements RecordStore {
   findMany: RecordStore["findMany"] = (arks, viewer) =>
     inParts(arks, async (part) => read(() => this.#records.findMany(part, viewer)));
   holders: RecordStore["holders"] = async (...args) => read(() => this.#records.holders(...args));
-  list: RecordStore["list"] = async (query) => {
+  select: RecordStore["select"] = async (query, signal) => {
+    if (!isQuick(query))
+      return (await this.#selections.ask({ select: query }, signal)) as SelectionPage;
     await eventLoop.pause();
-    return read(() => this.#lists.list(query));
+    return read(() => this.#selection.select(query));
   };
-  count: RecordStore["count"] = async (query) => read(() => this.#lists.count(query));
-  select: RecordStore["select"] = async (query, signal) =>
-    isQuick(query)
-      ? read(() => this.#selection.select(query))
-      : ((await this.#selections.ask({ select: query }, signal)) as SelectionPage);
-  countSelected: RecordStore["countSelected"] = async (selection, signal) => {
-    const kinds = wholeKinds(selection);
-    return kinds
-      ? read(() => this.#selection.tally(kinds, selection.viewer))
-      : ((await this.#selections.ask({ count: selection }, signal)) as number);
-  };
+  countSelected: RecordStore["countSelected"] = async (selection, signal) =>
+    read(() => this.#selection.tally(selection)) ??
+    ((await this.#selections.ask({ count: selection }, signal)) as number);
   countLinks: RecordStore["countLinks"] = async (query, signal) =>
     (await this.#selections.ask({ links: query }, signal)) as number[];
   statistics: RecordStore["statistics"] = async (query, signal) =>

@@ -32,10 +32,13 @@ import {
   type Place,
   Positions,
   sharesOf,
+  soleOf,
   Sql,
   type StatisticsRow,
   statisticsOf,
   statisticsSql,
+  wholeKeyword,
+  wholeKinds,
 } from "../selection.js";
 import { wordOf } from "../text.js";
 import { isOneOf, PrivateCounts } from "./reads.js";
@@ -171,7 +174,7 @@ const DELETED = reading(INDEXES.deleted, false);
  */
 export class SelectionReads {
   readonly #prepared = new LRUCache<string, Statement>({ max: MAX_PREPARED });
-  readonly #byNumber;
+  readonly #byNumbers;
   readonly #private;
   readonly #connection: Connection;
   #stemmer: Stemmer | undefined;
@@ -189,9 +192,10 @@ export class SelectionReads {
     this.#sparse = sparse;
     this.#private = new PrivateCounts(connection);
     this.#dense = dense;
-    this.#byNumber = connection.prepare<RecordRow>(
-      `SELECT ${RECORD_COLUMNS} FROM record AS r JOIN state AS s ON s.id = r.state
-        WHERE r.id = ?`,
+    // In the order of the array, and no further than the page goes.
+    this.#byNumbers = connection.prepare<[id: number, ...RecordRow]>(
+      `SELECT r.id, ${RECORD_COLUMNS} FROM json_each(?) AS asked CROSS JOIN record AS r
+        ON r.id = asked.value CROSS JOIN state AS s ON s.id = r.state`,
     );
   }
 
@@ -210,17 +214,18 @@ export class SelectionReads {
     // One snapshot: what is found is there when it is read.
     return this.#connection.transaction(() => {
       const numbered = this.#numbered(query, bounds);
+      const keys = new Map(numbered.slice(0, limit));
       const page: SelectionPage = { items: [], positions: [], more: numbered.length > limit };
       let size = 0;
-      for (const [id, key] of numbered.slice(0, limit)) {
-        const record = recordOf(this.#byNumber.one([id]));
+      for (const [id, ...row] of this.#byNumbers.iterate([JSON.stringify([...keys.keys()])])) {
+        const record = recordOf(row);
         size += record.document.length;
         if (size > bytes && page.items.length > 0) {
           page.more = true;
           break;
         }
         page.items.push(record);
-        page.positions.push(positions.write({ id, key }));
+        page.positions.push(positions.write({ id, key: keys.get(id)! }));
       }
       return backward
         ? { ...page, items: page.items.reverse(), positions: page.positions.reverse() }
@@ -228,12 +233,25 @@ export class SelectionReads {
     }, "DEFERRED");
   }
 
-  /** The stored counts of whole kinds, and the private records of them that the viewer sees. */
-  tally(kinds: readonly KindName[], viewer: Viewer | undefined): number {
-    const [open] = this.#prepare<[number]>(
-      `SELECT coalesce(sum(live), 0) FROM tally WHERE kind IN (SELECT value FROM json_each(?))`,
-    ).one([textArray(kinds)]);
-    return open + this.#private.of(viewer, kinds);
+  /**
+   * The stored counts of whole kinds, and the private records of them that the viewer sees; or how
+   * many have a keyword, which only open records do. `undefined` for other selections.
+   */
+  tally(selection: Selection): number | undefined {
+    const kinds = wholeKinds(selection);
+    const sole = wholeKeyword(selection);
+    if (kinds) {
+      const [open] = this.#prepare<[number]>(
+        `SELECT coalesce(sum(live), 0) FROM tally WHERE kind IN (SELECT value FROM json_each(?))`,
+      ).one([textArray(kinds)]);
+      return open + this.#private.of(selection.viewer, kinds);
+    }
+    return (
+      sole &&
+      this.#prepare<[number]>(
+        `SELECT count(*) FROM keyword WHERE word = ? AND kind IN (SELECT value FROM json_each(?))`,
+      ).one([wordOf(sole.keyword), textArray(sole.kinds)])[0]
+    );
   }
 
   count(selection: Selection): number {
@@ -350,11 +368,7 @@ export class SelectionReads {
   ): Numbered[] {
     const { order, backward = false, limit } = query;
     const conditions = conditionsOf(query, this.dialect);
-    // Kinds that are left out do not count: they are few.
-    const [sole, ...others] = conditionsOf({ filter: query.filter }, DIALECT);
-    const plan = isOfDeleted(query.filter)
-      ? DELETED
-      : this.#plan(query, conditions, others.length === 0 ? sole : undefined);
+    const plan = isOfDeleted(query.filter) ? DELETED : this.#plan(query, conditions);
     const column = orderKey(query, "folded", this.dialect);
     const downwards = order.descending !== backward;
     const [behind, ahead] = order.descending ? (["<", ">"] as const) : ([">", "<"] as const);
@@ -393,19 +407,10 @@ export class SelectionReads {
     return this.#prepare<Numbered>(text).all(sql.values as Value[]);
   }
 
-  /** @param sole the condition of the filter, where that has only one */
-  #plan(
-    { order, backward = false, viewer }: SelectionQuery,
-    conditions: readonly Condition[],
-    sole: Condition | undefined,
-  ): Plan {
-    if (order.by === "created" && sole) {
-      const plan = planFor(sole);
-      // Such records are met at once, from the end of the range that is open.
-      const open = order.descending !== backward ? "before" : "since";
-      if (sole.range && sole.range[open] === undefined) return ALL_RECORDS;
-      if (plan && !sole.ids) return plan;
-    }
+  #plan(query: SelectionQuery, conditions: readonly Condition[]): Plan {
+    const sole = planOfSole(query, conditions);
+    if (sole) return sole;
+    const { order, viewer } = query;
     const best = this.#sparsest(conditions, viewer);
     if (best && best.count < this.#sparse) return { ...best.plan, few: true };
     // Of a walk, each record would be looked up among those that the text finds.
@@ -417,7 +422,9 @@ export class SelectionReads {
     if (few) return few;
     const walk = walkInOrder(order);
     if (walk) return walk;
-    const natural = conditions.map(planFor).filter((plan) => plan?.natural === true);
+    const natural = conditions
+      .map((each) => planFor(each))
+      .filter((plan) => plan?.natural === true);
     // What the search index finds is not looked up there for each record of another index.
     return natural.find((plan) => plan?.meets) ?? natural[0] ?? ALL_RECORDS;
   }
@@ -429,11 +436,12 @@ export class SelectionReads {
     most = this.#sparse,
   ): { plan: Plan; count: number } | undefined {
     let best: { plan: Plan; count: number } | undefined;
-    for (const condition of conditions
+    const sole = soleOf(conditions);
+    for (const condition of (sole ? [sole] : conditions)
       .flatMap((each) => (planFor(each) ? each : []))
       .toSorted((a, b) => Number(a.holdsQuickly ?? false) - Number(b.holdsQuickly ?? false))
       .slice(0, MAX_COUNTED)) {
-      const plan = planFor(condition);
+      const plan = planFor(condition, kindsOf(conditions));
       if (!plan || best?.count === 0) continue;
       // To ask a few records takes less than to find all that meet it.
       if (condition.holdsQuickly && best && best.count < most) break;
@@ -501,6 +509,20 @@ export class SelectionReads {
   }
 }
 
+/** Where one condition says how to read, and in which order records are met. */
+function planOfSole(
+  { order, backward = false }: SelectionQuery,
+  conditions: readonly Condition[],
+): Plan | undefined {
+  const sole = soleOf(conditions);
+  if (order.by === "name" && sole?.field === "kind") return BY_NAME;
+  if (order.by !== "created" || !sole) return undefined;
+  // Such records are met at once, from the end of the range that is open.
+  const open = order.descending !== backward ? "before" : "since";
+  if (sole.range && sole.range[open] === undefined) return ALL_RECORDS;
+  return sole.ids ? undefined : planFor(sole, kindsOf(conditions));
+}
+
 /**
  * The index that has the times of an order. By date of publication it begins with the last: the
  * other way round, records without a date would come first.
@@ -510,7 +532,11 @@ function walkInOrder({ by, descending }: SelectionQuery["order"]): Plan | undefi
   return by === "published" && descending ? BY_PUBLISHED : undefined;
 }
 
-function planFor(condition: Condition): Plan | undefined {
+/** @param kinds that a plan of keywords reads */
+function planFor(
+  condition: Condition,
+  kinds = KIND_NAMES as readonly KindName[],
+): Plan | undefined {
   const { field, values = [], ids, inOrder = false } = condition;
   if (ids && inOrder)
     return named((sql) => `(${ids(sql)}) AS d CROSS JOIN record AS r ON r.id = d.id`, {
@@ -533,8 +559,9 @@ function planFor(condition: Condition): Plan | undefined {
       return named(
         (sql) =>
           `(SELECT ${single ? "" : "DISTINCT "}record FROM keyword
-            WHERE ${DIALECT.anyOf("word", values, sql)}) AS k CROSS JOIN record AS r
-            ON r.id = k.record`,
+            WHERE ${DIALECT.anyOf("word", values, sql)}${
+              kinds.length === KIND_NAMES.length ? "" : ` AND ${DIALECT.anyOf("kind", kinds, sql)}`
+            }) AS k CROSS JOIN record AS r ON r.id = k.record`,
         { id: "k.record", natural: single },
       );
     case "name":
@@ -571,8 +598,11 @@ function readWith(conditions: readonly Condition[], keys: readonly StatisticsKey
 /** Whether a page takes about as many steps as it has records, so that no thread is needed. */
 export function isQuick({ filter, order }: SelectionQuery): boolean {
   if (order.by === "size" || order.by === "score" || order.by === "published") return false;
-  const [condition, ...more] = conditionsOf({ filter }, DIALECT);
-  if (condition === undefined) return true;
-  if (more.length > 0 || condition.values?.length !== 1) return false;
-  return order.by === "created" || (order.by === "name" && condition.field === "kind");
+  const conditions = conditionsOf({ filter }, DIALECT);
+  if (conditions.length === 0) return true;
+  const sole = soleOf(conditions);
+  // Whether many have a part of the name, no index says.
+  if (sole?.values?.length !== 1 || conditions.some(({ field }) => field === "part of the name"))
+    return false;
+  return order.by === "created" || (order.by === "name" && sole.field === "kind");
 }

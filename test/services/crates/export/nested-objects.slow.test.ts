@@ -13,6 +13,7 @@ import {
 } from "../../../support/crates.js";
 import { LiveRegistry } from "../../../support/live-registry.js";
 import type { User } from "../../../support/registry-client.js";
+import { AS_CREATED } from "../../../../src/services/records/pages.js";
 
 const FILE = "ro-crate-metadata.json";
 const SUB_FILE = `sub/${FILE}`;
@@ -58,7 +59,11 @@ async function archiveOf(root: string): Promise<Buffer> {
 }
 
 async function stateOf(root: string): Promise<Record<string, string>> {
-  const { items } = await registry.deps.records.list({ crate: root, limit: 500 });
+  const { items } = await registry.deps.records.select({
+    filter: { crates: [root] },
+    order: AS_CREATED,
+    limit: 500,
+  });
   return Object.fromEntries(
     items.map(({ ark, revision, document }) => [
       ark,

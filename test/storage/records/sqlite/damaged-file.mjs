@@ -81,8 +81,10 @@ for (let seed = Number(first); seed <= Number(last); seed++) {
     }
     await ask(() => store.findMany(records));
     for (const kind of ["dataset", "software"])
-      for (const order of ["created", "name"])
-        await ask(() => store.list({ kind, limit: 200, order }));
+      for (const by of ["created", "name"]) {
+        const order = { by, descending: false };
+        await ask(() => store.select({ filter: { kinds: [kind] }, order, limit: 200 }));
+      }
     await ask(() => store.search({ text: "record table", match: "all", offset: 0, limit: 10 }));
     await ask(() => store.unfinished());
     await ask(() => store.referenced({ limit: 100 }));

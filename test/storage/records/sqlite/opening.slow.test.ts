@@ -17,6 +17,7 @@ import {
   write,
 } from "../../../conformance/records/fixtures.js";
 import { arkFrom } from "../../../support/arks.js";
+import { AS_CREATED } from "../../../../src/services/records/pages.js";
 
 /** Columns that had another name in earlier schemas. */
 const FORMER: Readonly<Record<string, string>> = { user: "person" };
@@ -188,16 +189,13 @@ describe("opening the file of records", () => {
     expect(
       (await after.history("ark:99999/late", { limit: 9 })).map(({ action }) => action),
     ).toEqual(["update", "create"]);
-    expect((await after.list({ limit: 9 })).items.map(({ name }) => name)).toEqual([
-      "First",
-      "Of the same key",
-      "Later",
-    ]);
+    const { items } = await after.select({ filter: {}, order: AS_CREATED, limit: 9 });
+    expect(items.map(({ name }) => name)).toEqual(["First", "Of the same key", "Later"]);
     await expect(
       write(after, create("ark:99999/ab.csv", {}, { mayShareKey: true })),
     ).rejects.toMatchObject({ code: "DUPLICATE" });
     await write(after, create("ark:99999/new"));
-    expect(await after.count({})).toBe(4);
+    expect(await after.countSelected({ filter: {} })).toBe(4);
     await after.close();
 
     const connection = new Connection(file);
@@ -454,7 +452,7 @@ describe("opening the file of records", () => {
     child.kill("SIGKILL");
     await new Promise((resolve) => child.once("exit", resolve));
     const store = await openSqliteRecordStore({ file });
-    expect(await store.count({})).toBeGreaterThan(0);
+    expect(await store.countSelected({ filter: {} })).toBeGreaterThan(0);
     expect(readFileSync(`${file}.pid`, "utf8").trim()).toBe(String(process.pid));
     await store.close();
   });
