@@ -5,6 +5,9 @@ import {
   withoutContacts,
   withoutPeople,
 } from "../../../src/services/access/anonymous.js";
+import { AS_CREATED } from "../../../src/services/records/pages.js";
+import type { RecordStore, StoredRecord } from "../../../src/storage/records/port.js";
+import { AnonymousReads } from "../../../src/services/access/anonymous-store.js";
 import { STATED_AUTHORS } from "../../../src/services/formats/agents.js";
 
 describe("a property that names people", () => {
@@ -110,5 +113,38 @@ describe("contacts within a text", () => {
       const text = run.repeat(1_000_000 / run.length);
       expect(withoutContacts(`${text} jane@example.org`).endsWith(" [hidden]")).toBe(true);
     }
+  });
+});
+
+describe("a list of a store without names", () => {
+  const recordOf = (ark: string, kind: StoredRecord["kind"]) =>
+    ({
+      ark,
+      kind,
+      name: ark,
+      document: Buffer.from("{}"),
+      tombstone: null,
+    }) as unknown as StoredRecord;
+  const all = [recordOf("ark:99999/user-a", "user"), recordOf("ark:99999/data", "dataset")];
+  const listed = new AnonymousReads({
+    select: async ({ after = "0", limit }) => {
+      const [begin, end] = [Number(after), Number(after) + limit];
+      const items = all.slice(begin, end);
+      return { items, positions: items.map((_, at) => `${begin + at + 1}`), more: end < 2 };
+    },
+  } as RecordStore).reads().select!;
+
+  it("goes on behind a page of hidden records", async () => {
+    const page = await listed({ filter: {}, order: AS_CREATED, limit: 1 });
+    expect(page.items.map(({ ark }) => ark)).toEqual(["ark:99999/data"]);
+    expect([page.positions, page.more]).toEqual([["2"], false]);
+  });
+
+  it("reads no further where no records are asked for", async () => {
+    expect(await listed({ filter: {}, order: AS_CREATED, limit: 0 })).toEqual({
+      items: [],
+      positions: [],
+      more: true,
+    });
   });
 });
