@@ -487,7 +487,10 @@ const PUBLISHED: Filter = {
 /** What is counted: how it is called in the singular and the plural. */
 type KindNumber = readonly [kind: string, count: number, one: string, many: string];
 
-/** How many records of each kind there are. People and organizations are counted apart. */
+/**
+ * How many records of each kind there are. People and organizations are counted apart, and stand
+ * last with the other objects: most of these are what crates say of their records.
+ */
 export async function kindNumbers(
   { ask }: PageRequest,
   groups: BrowseQuery["kinds"]["groups"],
@@ -496,9 +499,9 @@ export async function kindNumbers(
   const numbers = groups.flatMap(({ kind, count }): KindNumber[] =>
     kind === null ? [] : [[kind, count, kindText(kind), kindText(kind, true)]],
   );
-  const at = numbers.findIndex(([kind]) => kind === "ENTITY");
-  if (at < 0) return numbers;
-  const [kind, count, one, many] = numbers[at]!;
+  const entities = numbers.find(([kind]) => kind === "ENTITY");
+  if (!entities) return numbers;
+  const [kind, count, one, many] = entities;
   const { records } = await ask(AgentsDocument, {
     filter: both({ kinds: ["ENTITY"] }, filter) ?? {},
   });
@@ -514,7 +517,7 @@ export async function kindNumbers(
         [kind, rest, one, many],
       ];
   const stated = apart.filter(([, number]) => number > 0);
-  return [...numbers.slice(0, at), ...stated, ...numbers.slice(at + 1)];
+  return [...numbers.filter(([other]) => other !== kind), ...stated];
 }
 
 /** Each number a link to its list. */
