@@ -277,6 +277,11 @@ describe("an upload", () => {
       nodes: [],
     });
     expect(codeOf(await registry.graphql(list, {}))).toBe("NOT_AUTHENTICATED");
+    const byAda = `{ submissions(submittedBy: "${ada.ark}") { totalCount } }`;
+    expect((await registry.graphql(byAda, {}, ada.token)).body["data"].submissions.totalCount).toBe(
+      3,
+    );
+    expect(codeOf(await registry.graphql(byAda, {}, bob.token))).toBe("FORBIDDEN");
     const members = await registry.graphql(
       "query ($crate: ID!) { dataDownloads(filter: { crate: $crate }) { totalCount } " +
         `datasets(filter: { crate: "nothing" }) { totalCount } }`,

@@ -185,6 +185,11 @@ describe("the pages of one's own work and of administration", () => {
     const { text } = await admin.get("/admin");
     expect(text).toMatch(/<td data-label="By"><a href="\/ark:99999\/user-ada"/);
     expect(text).toMatch(/<dt>Free on the disk<\/dt><dd>[\d.]+ [KMGT]B/);
+    const by = async (user: string) =>
+      (await admin.get(`/admin?${new URLSearchParams({ by: user }).toString()}`)).text.includes(
+        '<td data-label="By">',
+      );
+    expect([await by(ada.id), await by(root.id)]).toEqual([true, false]);
     const rows = async (q: string) =>
       [
         ...(await admin.get(`/admin?q=${encodeURIComponent(q)}`)).text.matchAll(

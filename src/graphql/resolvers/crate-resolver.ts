@@ -230,14 +230,20 @@ export class CrateResolver {
   })
   async submissions(
     @Args(() => PageArguments) page: PageArguments,
+    @Arg("submittedBy", () => ID, {
+      nullable: true,
+      description: "Those of this user alone; of another one for administrators.",
+    })
+    by: string | null,
     @Ctx() context: Context,
   ): Promise<SubmissionConnection> {
     const checked = checkedPage(page);
     const { deps, caller } = signedIn(context);
-    const { items, positions, next } = await listSubmissions(deps, checked, caller);
+    const of = by ?? undefined;
+    const { items, positions, next } = await listSubmissions(deps, checked, caller, of);
     return {
       ...pageOf(items, positions, next !== undefined, checked.after),
-      totalCount: () => countSubmissions(deps, caller),
+      totalCount: () => countSubmissions(deps, caller, of),
     };
   }
 

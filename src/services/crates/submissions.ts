@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { finished, Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../errors.js";
-import { type Ark, sameArk } from "../../identifiers/ark.js";
+import { type Ark, arkKey, sameArk } from "../../identifiers/ark.js";
 import { type Progress, reached } from "../../jobs/port.js";
 import type { Finding } from "../../model/findings.js";
 import type { Submission } from "../../storage/records/port/submissions.js";
@@ -369,18 +369,16 @@ async function findSubmission(deps: Deps, id: string, who: Caller): Promise<Subm
 
 /**
  * The caller's submissions, newest first; all submissions for administrators.
- * @throws ServiceError `BAD_REQUEST` for a position that is not from an
- * earlier page
+ * @param by the user whose submissions are listed alone
+ * @throws ServiceError `BAD_REQUEST` for a position that is not from an earlier page; `FORBIDDEN`
  */
 export async function listSubmissions(
   deps: Deps,
   page: { limit: number; after?: string },
   who: Caller,
+  by?: string,
 ): Promise<{ items: SubmissionView[]; positions: string[]; next?: string }> {
-  const { items, positions, next } = await deps.records.submissionsOf(
-    who.admin ? null : who.user,
-    page,
-  );
+  const { items, positions, next } = await deps.records.submissionsOf(submitter(who, by), page);
   return {
     items: await Promise.all(items.map((submission) => viewNow(deps, submission))),
     positions,
@@ -389,8 +387,17 @@ export async function listSubmissions(
 }
 
 /** How many submissions {@link listSubmissions} lists in all. */
-export const countSubmissions = ({ records }: Deps, who: Caller): Promise<number> =>
-  records.countSubmissions(who.admin ? null : who.user);
+export const countSubmissions = ({ records }: Deps, who: Caller, by?: string): Promise<number> =>
+  records.countSubmissions(submitter(who, by));
+
+/** Whose submissions are listed: null for everybody's. @throws ServiceError `FORBIDDEN` */
+function submitter(who: Caller, by?: string): string | null {
+  const asked = by === undefined ? undefined : askedArk(by);
+  if (who.admin) return asked?.stored ?? null;
+  if (asked && asked.key !== arkKey(who.user))
+    throw new ServiceError("FORBIDDEN", "Only administrators list the submissions of others.");
+  return who.user;
+}
 
 /**
  * Requests the cancellation of a submission; none of it is stored then. A running submission ends

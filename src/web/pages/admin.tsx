@@ -44,12 +44,14 @@ async function administration(request: PageRequest, state: State = {}): Promise<
   if (!viewer!.admin)
     throw new ServiceError("FORBIDDEN", "This page is for administrators of the registry.");
   const words = (query.get("q") ?? "").trim();
+  const by = query.get("by");
   const found = words === "" ? [] : await accountsCalled(ask, words);
   const answer = await ask(AdministrationDocument, {
     after: query.get("after"),
     found,
     all: words === "",
     submissions: query.get("submissions"),
+    by,
   });
   const { submissions, embargoed } = answer;
   const accounts = answer.accounts ?? {
@@ -90,6 +92,12 @@ async function administration(request: PageRequest, state: State = {}): Promise<
         </Section>
         <Accounts accounts={accounts} csrf={csrf} own={viewer!.id} query={query} />
         <Section id="submissions" title="Submissions">
+          {by !== null && (
+            <p>
+              Those of {submissions.nodes[0]?.submittedBy?.name ?? by}.{" "}
+              <a href="/admin#submissions">Show everybody’s</a>
+            </p>
+          )}
           {submissions.nodes.length === 0 ? (
             <Empty title="Nothing was submitted yet." />
           ) : (
@@ -100,7 +108,12 @@ async function administration(request: PageRequest, state: State = {}): Promise<
           )}
           {submissions.pageInfo.hasNextPage && (
             <p>
-              <a href={withQuery("/admin", { submissions: submissions.pageInfo.endCursor ?? "" })}>
+              <a
+                href={withQuery("/admin", {
+                  submissions: submissions.pageInfo.endCursor ?? "",
+                  ...(by === null ? {} : { by }),
+                })}
+              >
                 Earlier submissions
               </a>
             </p>
@@ -206,6 +219,10 @@ function Accounts({ accounts, csrf, own, query }: AccountsProps) {
           [
             "Last sign-in",
             ({ signedInAt }) => (signedInAt ? <When at={signedInAt} minute /> : "never"),
+          ],
+          [
+            "Submissions",
+            ({ user }) => <a href={`${withQuery("/admin", { by: user.id })}#submissions`}>Show</a>,
           ],
           ["Actions", (account) => <AccountActions {...{ account, csrf, own }} />],
         ]}
