@@ -70,7 +70,7 @@ const REQUESTS: Readonly<Record<string, () => Promise<Answer>>> = {
   "graph/oxigraph/thread": () => ask(`/evidencegraph/query/${crateId}?depth=${++count}`),
   "sqlite/read-thread for a search": () =>
     registry.graphql(`{ search(query: "a${++count}") { __typename } }`),
-  "sqlite/read-thread for a selection": () => ask(`/records?keyword=a${++count}`),
+  "sqlite/read-thread for a selection": () => ask(`/records?order=modified&keyword=a${++count}`),
   "piscina/dist/worker for a preview": () =>
     registry.graphql(
       `{ preview(id: "${crateId}/${++count % 9}.csv") { __typename } }`,

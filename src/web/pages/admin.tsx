@@ -91,34 +91,7 @@ async function administration(request: PageRequest, state: State = {}): Promise<
           <Health health={answer.health} />
         </Section>
         <Accounts accounts={accounts} csrf={csrf} own={viewer!.id} query={query} />
-        <Section id="submissions" title="Submissions">
-          {by !== null && (
-            <p>
-              Those of {submissions.nodes[0]?.submittedBy?.name ?? by}.{" "}
-              <a href="/admin#submissions">Show everybody’s</a>
-            </p>
-          )}
-          {submissions.nodes.length === 0 ? (
-            <Empty title="Nothing was submitted yet." />
-          ) : (
-            <Submissions
-              rows={submissions.nodes}
-              actions={{ csrf, otherwise: "its uploader sends it again." }}
-            />
-          )}
-          {submissions.pageInfo.hasNextPage && (
-            <p>
-              <a
-                href={withQuery("/admin", {
-                  submissions: submissions.pageInfo.endCursor ?? "",
-                  ...(by === null ? {} : { by }),
-                })}
-              >
-                Earlier submissions
-              </a>
-            </p>
-          )}
-        </Section>
+        <SubmissionsOf by={by} submissions={submissions} csrf={csrf} />
         <Section id="embargoed" title="Embargoed" count={countText(embargoed.totalCount)}>
           {embargoed.nodes.length === 0 ? (
             <Empty title="No record is under an embargo." />
@@ -135,6 +108,46 @@ async function administration(request: PageRequest, state: State = {}): Promise<
       </>
     ),
   };
+}
+
+interface SubmissionsProps {
+  /** The user whose submissions these are; null: everybody's. */
+  by: string | null;
+  submissions: AdministrationQuery["submissions"];
+  csrf: string | null;
+}
+
+function SubmissionsOf({ by, submissions, csrf }: SubmissionsProps) {
+  return (
+    <Section id="submissions" title="Submissions">
+      {by !== null && (
+        <p>
+          Those of {submissions.nodes[0]?.submittedBy?.name ?? by}.{" "}
+          <a href="/admin#submissions">Show everybody’s</a>
+        </p>
+      )}
+      {submissions.nodes.length === 0 ? (
+        <Empty title="Nothing was submitted yet." />
+      ) : (
+        <Submissions
+          rows={submissions.nodes}
+          actions={{ csrf, otherwise: "its uploader sends it again." }}
+        />
+      )}
+      {submissions.pageInfo.hasNextPage && (
+        <p>
+          <a
+            href={withQuery("/admin", {
+              submissions: submissions.pageInfo.endCursor ?? "",
+              ...(by === null ? {} : { by }),
+            })}
+          >
+            Earlier submissions
+          </a>
+        </p>
+      )}
+    </Section>
+  );
 }
 
 function Figures({
