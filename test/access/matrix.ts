@@ -37,7 +37,9 @@ interface Answer {
 
 /** Reads for those who may change a record, or who have an account. Others are refused. */
 const FOR_SOME = new Set(
-  "list_review_links reviewLinks /reviewers/*ark /edit/*ark /reserve/*ark /ask/*ark".split(" "),
+  "list_review_links reviewLinks /reviewers/*ark /edit/*ark /reserve/*ark /ask/*ark /score/*ark".split(
+    " ",
+  ),
 );
 const REFUSED = [302, 401, 403, 404];
 /** What names the makers of a crate, which an anonymous link hides: it is refused, or leaves them out. */

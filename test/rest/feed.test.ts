@@ -78,7 +78,7 @@ describe("the feed", () => {
     );
   });
 
-  it("names no private or deleted record in its title", async () => {
+  it("names no draft and no private or deleted record in its title", async () => {
     const { body } = await server.request("POST", "/dataset?visibility=private", {
       token: ada.token,
       json: bodyOf("dataset", ada.id, { name: "Osmium" }),
@@ -87,6 +87,10 @@ describe("the feed", () => {
     const { text } = await server.request("GET", `/feed?crate=${id}`, { token: ada.token });
     expect(text).toContain(`<title>Records in ${id} · Arkgraph</title>`);
     expect(text).not.toContain("Osmium");
+    const draft = await dataset(ada, "Draft counts", "DRAFT");
+    expect((await server.request("GET", `/feed?crate=${draft}`)).text).toContain(
+      `<title>Records in ${draft} · Arkgraph</title>`,
+    );
     const gone = await dataset(ada, "Withdrawn counts", "PUBLISHED");
     await server.request("DELETE", `/dataset/${gone}`, {
       token: ada.token,

@@ -1,6 +1,6 @@
 /** The newest records as an Atom feed (RFC 4287). */
 import type { KindName } from "../../model/kind.js";
-import { KINDS } from "../../model/kinds.js";
+import { COLLECTIVES, KINDS } from "../../model/kinds.js";
 import { XML_DECLARATION, xmlValue } from "../../model/markup.js";
 import { plainLine, plainText } from "../../model/texts.js";
 import type { StoredRecord } from "../../storage/records/port.js";
@@ -80,11 +80,20 @@ async function partsOf(deps: Deps, filter: RecordFilterInput): Promise<string[]>
   return parts.map((part) => (part.length > PART ? `${part.slice(0, PART - 1)}…` : part));
 }
 
-/** The name of a record that all may see, else its identifier as it was asked for. */
+/**
+ * The name of an account or a project, and of another record once a feed may list it; else its
+ * identifier as it was asked for: feeds are the same for each reader.
+ */
 async function nameOf(deps: Deps, id: string): Promise<string> {
   const record = await orNull(findRecord(deps, askedArk(id)));
-  const name = record && !record.tombstone ? landmarksOf(record).name : null;
-  return plainLine(name ?? "").trim() || id;
+  const isNamed =
+    record &&
+    !record.tombstone &&
+    !record.private &&
+    (record.kind === "user" ||
+      COLLECTIVES.has(record.kind) ||
+      OPEN.includes(record.publicationStatus));
+  return plainLine((isNamed && landmarksOf(record).name) || "").trim() || id;
 }
 
 /**
