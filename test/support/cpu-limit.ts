@@ -3,8 +3,11 @@ import { relative } from "node:path";
 import { afterAll, expect } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
 
-/** CPU time that a quick file may take, with the processes it started. */
-const MAX_CPU_SECONDS = 20;
+/**
+ * CPU time that a quick file may take, with the processes it started. On one kind of machine the same
+ * file takes up to half as much again on another day: files are meant to stay below 20 s.
+ */
+const MAX_CPU_SECONDS = 30;
 /** Linux counts the time of processes in hundredths of a second, whatever its clock. */
 const TICKS_PER_SECOND = 100;
 
