@@ -226,6 +226,8 @@ async function addLinksOf(
       ...(position === undefined ? {} : { after: position }),
     });
     for (const [draft, page] of pairs(drafts, pages)) {
+      // To read the links of a page and to add them may take some ten ms each.
+      await eventLoop.pause();
       const { document } = draft;
       if (page.next !== undefined) (draft.next ??= {})[name] = page.next;
       const stated = document[name] ?? [];
