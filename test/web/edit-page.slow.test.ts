@@ -187,7 +187,9 @@ describe.skipIf(!CHROMIUM)("changing a record by its form, in a browser", () => 
     const page = await context.newPage();
     await page.goto(`${registry.url}/edit/${id}`);
     await page.fill("#field-name", "Cells, renamed");
-    await page.fill("#field-license", "https://spdx.org/licenses/ISC");
+    expect(await page.locator("#field-license option:checked").textContent()).toMatch(/^MIT/);
+    await page.click("summary:has-text('Another licence')");
+    await page.fill("#field-otherLicence", "https://spdx.org/licenses/ISC");
     await page.fill("#field-keywords", "https://example.org/cells\nhttps://example.org/wells");
     await page.click("main button:has-text('Save')");
     await page.waitForURL((url) => url.pathname === `/${id}`);
@@ -195,6 +197,16 @@ describe.skipIf(!CHROMIUM)("changing a record by its form, in a browser", () => 
       name: "Cells, renamed",
       license: { "@id": "https://spdx.org/licenses/ISC" },
       keywords: [{ "@id": "https://example.org/cells" }, { "@id": "https://example.org/wells" }],
+    });
+    // One that the form does not offer stays, under its name.
+    await page.goto(`${registry.url}/edit/${id}`);
+    expect(await page.locator("#field-license option:checked").textContent()).toBe("ISC");
+    await page.fill("#field-name", "Cells, renamed twice");
+    await page.click("main button:has-text('Save')");
+    await page.waitForURL((url) => url.pathname === `/${id}`);
+    expect(await documentOf(id)).toMatchObject({
+      name: "Cells, renamed twice",
+      license: { "@id": "https://spdx.org/licenses/ISC" },
     });
     await page.close();
   }, 30_000);

@@ -287,6 +287,27 @@ describe("the pages of one's own work and of administration", () => {
     expect((await reader.get("/new/nothing")).status).toBe(404);
   });
 
+  test.each([
+    ["none is stated where none is chosen", "", "", null],
+    [
+      "the chosen one is stated",
+      "https://spdx.org/licenses/MIT",
+      "",
+      "https://spdx.org/licenses/MIT",
+    ],
+    ["another one counts instead of the choice", "https://spdx.org/licenses/MIT", " ISC ", "ISC"],
+  ])("of licences in a form %s", async (_case, license, otherLicence, expected) => {
+    const { status, location } = await reader.send("/new/dataset", {
+      name: "Licensed by choice",
+      description: "Four hundred fields of view of cultured cells.",
+      license,
+      otherLicence,
+    });
+    expect(status).toBe(303);
+    const stored = await server.request<{ license: string | null }>("GET", location!);
+    expect(stored.body.license).toBe(expected);
+  });
+
   test("the state of the registry is a page for browsers", async () => {
     for (const path of ["/status", "/healthz"])
       expect((await reader.get(path)).text).toContain("All parts work.");

@@ -27,9 +27,9 @@ import {
   type EditSinceQuery,
 } from "../documents.js";
 import { kindOf } from "../format.js";
-import { LICENCES } from "../licences.js";
+import { licenceIn, LicenceField, otherLicenceIn } from "../licence-field.js";
 import { nameText } from "../../model/labels.js";
-import { kindText, labelOf, licenceText, shortened } from "../words.js";
+import { kindText, labelOf, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { recordPath, withQuery } from "../paths.js";
 import { problemOf } from "../problems.js";
@@ -193,11 +193,9 @@ function Questions({ questions, isNew, first = [], wrong, children }: QuestionsP
 
 const isList = ({ json }: ModelField): boolean => json !== "string";
 
-/** What the model says of a field, unless its label says the same; of a licence its name. */
-function helpOf({ name, label, field }: Question, value: string): string {
+/** What the model says of a field, unless its label says the same. */
+function helpOf({ label, field }: Question): string {
   const { description } = field;
-  const licence = name === "license" ? licenceText(value) : value;
-  if (licence !== value) return `${licence}. Choose another one, or enter its URL.`;
   const isLabel = description.toLowerCase().startsWith(label.toLowerCase());
   const rest = isLabel ? description.slice(label.length).replace(/^[\s,.]+/, "") : description;
   const help = rest.slice(0, 1).toUpperCase() + rest.slice(1);
@@ -211,14 +209,20 @@ const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== "");
 
+/** What was sent under the name of a field. */
+const sentAs = (name: string, form: URLSearchParams): string =>
+  name === "license" ? licenceIn(form, name) : (form.get(name) ?? "");
+
 function inputOf(kind: KindName, form: URLSearchParams, owner: string): Input {
   const input: Record<string, unknown> = { owner };
   for (const { name, field } of questionsOf(kind)) {
-    const text = (form.get(name) ?? "").trim();
+    const text = sentAs(name, form).trim();
     const lines = linesOf(text);
     if (isList(field)) {
       if (lines.length > 0 || field.required) input[name] = lines;
     } else if (text !== "" || field.required) input[name] = text;
+    // Left out, a default of the model would be stored that nobody chose.
+    else if (form.has(name) && field.nullable && field.default !== undefined) input[name] = null;
   }
   return input;
 }
@@ -330,20 +334,29 @@ async function formPage(
         <Form csrf={csrf} data-keep={earlier ? `version of ${earlier.id}` : `new-${kind}`}>
           {earlier && <input type="hidden" name="from" value={earlier.id} />}
           <Questions questions={questions} isNew wrong={new Set(Object.keys(problem.fields))}>
-            {({ name, label, field }) => (
-              <Field
-                label={label}
-                name={name}
-                value={valueOf(name)}
-                required={field.required && !isList(field)}
-                help={helpOf({ name, label, field }, valueOf(name))}
-                error={problem.fields[name]}
-                picker={field.ark === true || field.link === true}
-                suggestions={name === "license" ? LICENCES : undefined}
-                {...(isList(field) ? { lines: 3 } : name === "description" ? { lines: 4 } : {})}
-                {...(field.date === true ? { type: "date" as const } : {})}
-              />
-            )}
+            {({ name, label, field }) =>
+              name === "license" ? (
+                <LicenceField
+                  name={name}
+                  value={valueOf(name)}
+                  other={otherLicenceIn(form)}
+                  none="None stated"
+                  error={problem.fields[name]}
+                />
+              ) : (
+                <Field
+                  label={label}
+                  name={name}
+                  value={valueOf(name)}
+                  required={field.required && !isList(field)}
+                  help={helpOf({ name, label, field })}
+                  error={problem.fields[name]}
+                  picker={field.ark === true || field.link === true}
+                  {...(isList(field) ? { lines: 3 } : name === "description" ? { lines: 4 } : {})}
+                  {...(field.date === true ? { type: "date" as const } : {})}
+                />
+              )
+            }
           </Questions>
           <p class="actions">
             <button>{earlier ? "Create the new version" : "Create"}</button>
@@ -453,7 +466,7 @@ function typedIn(questions: readonly Question[], form: URLSearchParams): Texts {
     questions
       .filter(({ name }) => form.has(name))
       .map(({ name, field }) => {
-        const text = form.get(name)!.replaceAll("\r\n", "\n");
+        const text = sentAs(name, form).replaceAll("\r\n", "\n");
         return [name, isList(field) ? linesOf(text).join("\n") : text];
       }),
   );
@@ -519,6 +532,9 @@ function editPage(request: PageRequest, state: FormState): Page {
   // The registry accepts that a record lacks what it never had.
   const stored = textsOf(questions, record.document as JsonObject);
   const conflicts = new Set(since?.changes.filter(isConflict).map(({ name }) => name));
+  const errorOf = (name: string): string | undefined =>
+    problem.fields[name] ??
+    (conflicts.has(name) ? "Changed by both of you: this is your text." : undefined);
   const named = new Set(asked.map(({ name }) => name));
   const sentences = [
     problem.form,
@@ -551,23 +567,28 @@ function editPage(request: PageRequest, state: FormState): Page {
           >
             {({ name, label, field }) => (
               <>
-                <Field
-                  label={label}
-                  name={name}
-                  value={texts[name]}
-                  required={field.required && !isList(field) && stored[name] !== ""}
-                  help={helpOf({ name, label, field }, texts[name]!)}
-                  error={
-                    problem.fields[name] ??
-                    (conflicts.has(name) ? "Changed by both of you: this is your text." : undefined)
-                  }
-                  picker={field.ark === true || field.link === true}
-                  suggestions={name === "license" ? LICENCES : undefined}
-                  {...linesFor(name, isList(field), texts[name]!)}
-                  {...(field.date === true && /^(?:\d{4}-\d\d-\d\d)?$/.test(texts[name]!)
-                    ? { type: "date" as const }
-                    : {})}
-                />
+                {name === "license" ? (
+                  <LicenceField
+                    name={name}
+                    value={texts[name]!}
+                    none="None stated"
+                    error={errorOf(name)}
+                  />
+                ) : (
+                  <Field
+                    label={label}
+                    name={name}
+                    value={texts[name]}
+                    required={field.required && !isList(field) && stored[name] !== ""}
+                    help={helpOf({ name, label, field })}
+                    error={errorOf(name)}
+                    picker={field.ark === true || field.link === true}
+                    {...linesFor(name, isList(field), texts[name]!)}
+                    {...(field.date === true && /^(?:\d{4}-\d\d-\d\d)?$/.test(texts[name]!)
+                      ? { type: "date" as const }
+                      : {})}
+                  />
+                )}
                 {conflicts.has(name) && (
                   <p>
                     <label>

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../../errors.js";
-import { LICENCES } from "../../licences.js";
+import { licenceIn, LicenceField, otherLicenceIn } from "../../licence-field.js";
 import { checkedWithdrawal, type GivenWithdrawal } from "../../../services/records/withdrawal.js";
 import { nameText } from "../../../model/labels.js";
 import { pairs } from "../../../pairs.js";
@@ -278,24 +278,18 @@ const EDIT: Action = {
         lines={2}
         help="Upper and lower case alike."
       />
-      <Field
-        label="Licence"
+      <LicenceField
         name="licence"
         value={form.get("licence") ?? ""}
-        options={[["", "As it is"], ...LICENCES]}
-      />
-      <Field
-        label="Or another licence"
-        name="otherLicence"
-        value={form.get("otherLicence") ?? ""}
-        help="Its web address, or its short name of SPDX, such as CC-BY-SA-4.0."
+        other={otherLicenceIn(form)}
+        none="As it is"
       />
     </>
   ),
   async run({ ask, form }, ids) {
     const add = entriesOf(form, "add");
     const remove = new Set(entriesOf(form, "remove").map((word) => word.toLowerCase()));
-    const license = textOf(form, "otherLicence") ?? textOf(form, "licence");
+    const license = licenceIn(form, "licence").trim() || null;
     if (add.length === 0 && remove.size === 0 && license === null)
       throw new ServiceError(
         "BAD_REQUEST",

@@ -44,8 +44,10 @@ export function rankedPrivateSql(
 ): string | undefined {
   const found = privateIdsSql(query, sql);
   if (found === undefined) return undefined;
+  const inTitles = terms.map((term) => `{name keywords} : (${term})`);
+  // A single term is in all that is found, and orders nothing.
   const ranks =
-    sql.seer === undefined ? [] : terms.flatMap((term) => [term, `{name keywords} : (${term})`]);
+    sql.seer === undefined ? [] : terms.length === 1 ? inTitles : [...terms, ...inTitles];
   const held = ranks.map((each) => privateIdsSql(each, sql)).join(" UNION ALL ");
   const from = `(${found}) AS f CROSS JOIN record AS r ON r.id = f.id`;
   const where = `r.private = 1 AND r.deleted_at IS NULL AND ${sql.seen("r")}${conditions(sql)}`;
