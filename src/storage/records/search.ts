@@ -293,6 +293,12 @@ const NOTHING: SearchPage = { total: 0, exact: true, ranked: 0, hits: [] };
  * Where words find more, the others follow, the newest first.
  */
 export const RANKED = 5000;
+/**
+ * SQL of what the rank of a record counts by its kind. An entity of a crate, such as a step of its
+ * workflow, counts half: people look for the whole, and find its entities there.
+ */
+export const kindWeightSql = (kind: string): string =>
+  `CASE ${kind} WHEN 'entity' THEN 0.5 ELSE 1 END`;
 /** Score of a record that was found and not ranked. */
 export const UNRANKED = 1e-9;
 

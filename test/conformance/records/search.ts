@@ -12,7 +12,7 @@ const ark = (name: string): string => `ark:99999/${name}`;
 const holding = (
   name: string,
   text: { name?: string; description?: string; keywords?: string[]; other?: string },
-  kind: "dataset" | "software" = "dataset",
+  kind: "dataset" | "software" | "entity" = "dataset",
 ): RecordWrite =>
   ({
     ...create(ark(name), { kind, name: text.name ?? "", keywords: text.keywords ?? [] }),
@@ -105,6 +105,29 @@ export function searchConforms({ store, reopen }: Setting): void {
       const scores = hits.map(({ score }) => score);
       expect(scores).toEqual(scores.toSorted((a, b) => b - a));
       expect(scores.at(-1)).toBeGreaterThan(0);
+    });
+
+    test("ranks an entity of a crate behind a dataset with the same words", async () => {
+      const words = { name: "Alignment of reads" };
+      await write(
+        store(),
+        ...["first", "second"].map((name) => holding(name, words, "entity")),
+        holding("whole", { ...words, description: "All that was sequenced on one day in spring." }),
+        holding("aside", { name: "A plate", other: "alignment" }),
+        ...Array.from({ length: 9 }, (_, i) => holding(`far${i}`, { name: "else" })),
+      );
+      for (const match of ["all", "related"] as const)
+        expect(await found("alignment", { match })).toEqual(["whole", "first", "second", "aside"]);
+    });
+
+    test("ranks an own private entity behind a private dataset with the same words", async () => {
+      const hidden = (name: string, kind: "dataset" | "entity"): RecordWrite =>
+        ({ ...holding(name, { name: "Alignment" }, kind), private: true }) as RecordWrite;
+      await write(store(), hidden("whole", "dataset"), hidden("step", "entity"));
+      expect(await found("alignment", { viewer: { user: arkKey(OWNER) } })).toEqual([
+        "whole",
+        "step",
+      ]);
     });
 
     test("ignores stop words, unless there are no other words", async () => {

@@ -22,6 +22,7 @@ import {
   FACETED,
   facetOf,
   isWord,
+  kindWeightSql,
   nothingFor,
   OPEN,
   partsOf,
@@ -276,7 +277,10 @@ class Search {
         const asked = `${sql.add(term)}::tsquery`;
         return [`(x.search @@ ${asked})::int`, `(ts_filter(x.search, '{a,b}') @@ ${asked})::int`];
       });
-      const order = [...(rank.length > 0 ? [`${rank.join(" + ")} DESC`] : []), "r.id DESC"];
+      const order = [
+        ...(rank.length > 0 ? [`${rank.join(" + ")} DESC`, `${kindWeightSql("r.kind")} DESC`] : []),
+        "r.id DESC",
+      ];
       return `SELECT r.id FROM ${privateOnesSql(sql)} AS r JOIN private_text AS x
         ON x.state = r.state
         WHERE x.search @@ ${sql.add(query)}::tsquery${this.#among.ofRecords(sql)}
@@ -674,7 +678,7 @@ class Search {
     if (candidates !== undefined) {
       const states = `unnest(${sql.add(candidates)}::bigint[])`;
       words.push(
-        `SELECT t.state, t.state AS place, ${rankSql(sql)} AS rank FROM ${states} AS c (state)
+        `SELECT t.state, t.state AS place, (${rankSql(sql)}) * ${kindWeightSql("t.kind")} AS rank FROM ${states} AS c (state)
           JOIN text AS t ON t.state = c.state`,
         `(SELECT t.state, -t.state, 0 FROM text AS t WHERE ${this.#holds(query, sql)}
           AND t.state NOT IN (SELECT ${states}) ORDER BY t.state DESC
@@ -682,7 +686,7 @@ class Search {
       );
     } else if (query !== "")
       words.push(
-        `SELECT t.state, t.state AS place, ${rankSql(sql)} AS rank FROM text AS t
+        `SELECT t.state, t.state AS place, (${rankSql(sql)}) * ${kindWeightSql("t.kind")} AS rank FROM text AS t
           WHERE ${this.#holds(query, sql)}`,
       );
     else words.push("SELECT 0::bigint AS state, 0::bigint AS place, 0::float8 AS rank WHERE false");

@@ -1,4 +1,5 @@
 /** What words find in private records, for those who see them. */
+import { kindWeightSql } from "../../search.js";
 import type { Sql } from "../../selection.js";
 import { privateOwnersSql } from "../../visibility.js";
 
@@ -22,7 +23,7 @@ export function privateIdsSql(match: string, sql: Sql): string | undefined {
 
 /**
  * SELECT of the numbers of private records that a query finds: those with most of its terms first,
- * in name or keywords above all, then the newest. Nothing about the records of others changes that
+ * in name or keywords above all, then entities of crates behind others, then the newest. Nothing about the records of others changes that
  * order. Those of an administrator, who sees all, come by their age.
  *
  * @param terms FTS5 queries of single terms
@@ -56,5 +57,6 @@ export function rankedPrivateSql(
     ? `SELECT r.id AS id FROM ${from} WHERE ${where} ORDER BY r.id DESC LIMIT ${limit}`
     : `SELECT r.id AS id FROM ${from} LEFT JOIN (SELECT id, count(*) AS held
         FROM (${held}) GROUP BY id) AS h ON h.id = r.id
-        WHERE ${where} ORDER BY h.held DESC, r.id DESC LIMIT ${limit}`;
+        WHERE ${where} ORDER BY h.held DESC, ${kindWeightSql("r.kind")} DESC, r.id DESC
+        LIMIT ${limit}`;
 }

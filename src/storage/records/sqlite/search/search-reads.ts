@@ -19,6 +19,7 @@ import {
   EXPLAINED,
   FACETED,
   facetOf,
+  kindWeightSql,
   matchOf,
   OPEN,
   partsOf,
@@ -422,7 +423,7 @@ export class SearchReads {
     // Materialized: a rank is known only while the index is walked.
     const rows = this.#rows<Found>(
       `WITH ${ranksOf(matches, candidates, sql)},
-        g AS MATERIALIZED (SELECT id, sum(score) AS score FROM f GROUP BY id)
+        g AS MATERIALIZED (${SCORES})
         SELECT r.id, r.ark, g.score / (SELECT max(score) FROM g) FROM (SELECT id, score FROM g
         ORDER BY score DESC, id LIMIT ${sql.add(limit)} OFFSET ${sql.add(offset)}) AS g
         CROSS JOIN record AS r ON r.id = g.id ORDER BY g.score DESC, r.id`,
@@ -551,10 +552,7 @@ export class SearchReads {
         matches.length === 0 ? [] : this.#candidates(matches, this.#count(matches, among), among);
       const sql = new Sql(DIALECT, among.viewer);
       const ranks = matches.length === 0 ? "" : `${ranksOf(matches, candidates, sql)}, `;
-      const byWords =
-        matches.length === 0
-          ? "SELECT 0 AS id, 0.0 AS score WHERE 0"
-          : "SELECT id, sum(score) AS score FROM f GROUP BY id";
+      const byWords = matches.length === 0 ? "SELECT 0 AS id, 0.0 AS score WHERE 0" : SCORES;
       const rows = this.#rows<Found>(
         `WITH ${ranks}w AS MATERIALIZED (${byWords}),
           b AS MATERIALIZED (SELECT max(score) AS best FROM w), u AS MATERIALIZED (SELECT id,
@@ -829,6 +827,9 @@ const ranksOf = (
     named === undefined ? "" : `c AS MATERIALIZED (SELECT value FROM json_each(${named})), `;
   return `${listed}f AS MATERIALIZED (${ranks.join(" UNION ALL ")})`;
 };
+/** SELECT of the score of each record in `f` of {@link ranksOf}. */
+const SCORES = `SELECT f.id, sum(f.score) * ${kindWeightSql("r.kind")} AS score
+  FROM f CROSS JOIN record AS r ON r.id = f.id GROUP BY f.id`;
 /** SELECT of the numbers, as `id`, of the records that an FTS5 query finds. */
 const wordsSql = (query: string, among: Among, sql: Sql): string =>
   `SELECT s.rowid AS id FROM search AS s ${among.join} WHERE s.search MATCH ${sql.add(query)}${among.ofWords(sql)}`;
