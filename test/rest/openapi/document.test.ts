@@ -229,6 +229,14 @@ describe("the OpenAPI document", () => {
     });
   });
 
+  it("has no control character, which readers of YAML refuse", () => {
+    const texts = [...walk(document)].flatMap((node) =>
+      Object.values(node).filter((value) => typeof value === "string"),
+    );
+    expect(texts.length).toBeGreaterThan(1000);
+    expect(texts.filter((text) => /[^\P{Cc}\n\r\t]/u.test(text))).toEqual([]);
+  });
+
   it("has no broken reference", () => {
     const references = [...walk(document)].flatMap(({ $ref }) =>
       typeof $ref === "string" ? [$ref] : [],
