@@ -1,7 +1,8 @@
+import { jsonRows } from "../answers.js";
 import { GraphStore } from "../oxigraph/graph-store.js";
 import type { GraphDigest, Term } from "../port.js";
 import { QuadDigest } from "../quad-digest.js";
-import { jsonRows, POSITION_GRAPH, type SparqlHttp } from "./client.js";
+import { POSITION_GRAPH, type SparqlHttp } from "./client.js";
 
 const QUADS = `SELECT ?g ?s ?p ?o { GRAPH ?g { ?s ?p ?o } FILTER(?g != <${POSITION_GRAPH}>) }`;
 /** Quads after which a batch ends with its graph, and quads after which it ends within a graph. */

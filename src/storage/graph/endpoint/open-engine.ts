@@ -8,15 +8,11 @@ import {
   type OpenAnswer,
   type OpenQueries,
   type OpenQuestion,
+  type ResultFormat,
 } from "../port.js";
+import { cutAnswer, graphIsMissing, refusalOf, wholeGraph } from "../answers.js";
 import { FairLine } from "../waiting.js";
-import {
-  cutAnswer,
-  type EndpointAddress,
-  EndpointRefusal,
-  RESERVED,
-  SparqlHttp,
-} from "./client.js";
+import { type EndpointAddress, EndpointRefusal, RESERVED, SparqlHttp } from "./client.js";
 import type { EndpointEngine } from "./engine.js";
 
 /** A graph, and the form in which it is written. */
@@ -114,11 +110,11 @@ export class OpenEndpoint implements OpenQueries {
     await this.#engine.reach(sequence, indexWait);
     const limits = { timeout, setting: "SPARQL_TIMEOUT", signal };
     await this.#mustHold(dataset, limits);
-    const asked = graph ? "nt" : (format as "json" | "xml" | "csv" | "tsv");
+    const asked = graph ? "nt" : (format as ResultFormat);
     try {
       // Commits go on while a user's query runs: the answer is as of the position at which the
       // query began, and the query is sent once.
-      const answer = await this.#engine.asOf(
+      const { value, sequence } = await this.#engine.asOf(
         () =>
           this.#http.whole(() =>
             cutAnswer(
@@ -134,46 +130,27 @@ export class OpenEndpoint implements OpenQueries {
           ),
         1,
       );
-      const { bytes, truncated } = answer.value;
-      if (asked === "xml")
-        return {
-          bytes: Buffer.from(cleanXml(Buffer.from(bytes).toString("utf8"))),
-          truncated,
-          sequence: answer.sequence,
-        };
-      if (!graph || format === "nt") return { bytes, truncated, sequence: answer.sequence };
-      return {
-        bytes: await this.#spelled(bytes, format as "ttl", signal),
-        truncated,
-        sequence: answer.sequence,
-      };
+      const bytes = await this.#written(value.bytes, format, signal);
+      return { bytes, truncated: value.truncated, sequence };
     } catch (error) {
-      if (error instanceof EndpointRefusal) throw refusalOf(error.message);
+      // The first line is that of BASE.
+      if (error instanceof EndpointRefusal) throw refusalOf(error.message, 1);
       throw error;
     }
   }
 
-  async #spelled(
-    ntriples: Uint8Array,
-    format: "ttl" | "jsonld" | "rdfxml",
+  /** An answer in the form that was asked for. */
+  async #written(
+    bytes: Uint8Array,
+    format: OpenQuestion["format"],
     signal: AbortSignal,
   ): Promise<Uint8Array> {
-    const text = await this.#options.spell(
-      { ntriples: Buffer.from(ntriples).toString("utf8"), format },
-      signal,
-    );
-    const bytes = Buffer.from(text, "utf8");
-    const { maxBytes } = this.#options;
-    if (bytes.length > maxBytes)
-      throw new ServiceError(
-        "QUERY_REFUSED",
-        `The graph is longer than ${maxBytes} bytes (SPARQL_MAX_BYTES); ask for less, or ` +
-          "for application/n-triples, which can be cut.",
-      );
-    return bytes;
+    if (format === "xml") return Buffer.from(cleanXml(textOf(bytes)));
+    if (format !== "ttl" && format !== "jsonld" && format !== "rdfxml") return bytes;
+    const { spell, maxBytes } = this.#options;
+    return wholeGraph(await spell({ ntriples: textOf(bytes), format }, signal), maxBytes);
   }
 
-  /** An endpoint may fetch a graph that it has not: none is named to it that is not there. */
   async #mustHold(
     dataset: OpenQuestion["dataset"],
     limits: { timeout: number; setting: string; signal: AbortSignal },
@@ -190,32 +167,12 @@ export class OpenEndpoint implements OpenQueries {
               }),
             ) as { boolean: boolean }
           ).boolean);
-      if (!held)
-        throw new ServiceError(
-          "QUERY_REFUSED",
-          `The dataset names ${iri.slice(0, 300)}, which is not a graph of this ` +
-            "registry, and remote graphs are not fetched; the graph of a record is its ARK.",
-        );
+      if (!held) throw graphIsMissing(iri);
     }
   }
 }
 
-/** The words of Oxigraph and of Jena for a place; the first line is that of BASE. */
-const PLACE = /error at (\d+):(\d+): |(?:at )?line (\d+), column (\d+)[.:]?\s*/;
-
-function refusalOf(message: string): ServiceError {
-  const [words, ...numbers] = PLACE.exec(message) ?? [];
-  const [line, column] = numbers.filter((number) => number !== undefined).map(Number);
-  if (words === undefined || line === undefined || column === undefined || line < 2)
-    return new ServiceError("QUERY_REFUSED", `The query was refused: ${message}`);
-  const place = { line: line - 1, column };
-  return new ServiceError(
-    "QUERY_SYNTAX",
-    `The query is malformed at line ${place.line}, column ${place.column}: ` +
-      `${message.replace(words, "").trim()}.`,
-    place,
-  );
-}
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("utf8");
 
 const stopping = (): ServiceError =>
   new ServiceError(

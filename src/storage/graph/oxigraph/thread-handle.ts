@@ -302,7 +302,7 @@ export type ThreadReply =
       id: number;
       message: string;
       code?: ErrorCode;
-      extra?: Record<string, unknown>;
+      extra?: Readonly<Record<string, unknown>>;
     }
   | {
       op: "log";

@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
+import { ServiceError } from "../../../errors.js";
+import { refusalOf } from "../answers.js";
 import { FeedReader, Follower } from "../follower.js";
 import { QuadDigest } from "../quad-digest.js";
 import { GraphStore, rethrowFatal, watchPanics } from "./graph-store.js";
@@ -84,16 +86,15 @@ async function answerOpenQuery({
   id,
   ...request
 }: Extract<ThreadRequest, { op: "ask" }>): Promise<void> {
-  const { answer, refusal } = await import("./open/answer.js");
+  const { answer } = await import("./open/answer.js");
+  const { sequence } = follower;
   try {
-    const { bytes, truncated } = answer(store, request);
-    main.postMessage(
-      { op: "asked", id, bytes, truncated, sequence: follower.sequence } satisfies ThreadReply,
-      [bytes.buffer],
-    );
+    reply({ op: "asked", id, ...(await answer(store, request)), sequence });
   } catch (error) {
     rethrowFatal(error);
-    reply({ op: "refused", id, ...refusal(error as Error) });
+    const refused = error instanceof ServiceError ? error : refusalOf((error as Error).message);
+    const { message, code, extra } = refused;
+    reply({ op: "refused", id, message, code, extra });
   }
 }
 
