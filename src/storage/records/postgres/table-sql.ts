@@ -99,6 +99,15 @@ const uses: CrateUseSql = {
       WHERE private = 0 OR EXISTS (SELECT 1 FROM record
       WHERE key = $1 AND ark = $2 AND private = 1)`,
   ),
+  add: statement(
+    `INSERT INTO crate_use (crate, record) SELECT DISTINCT $1, r.id FROM record AS r
+      WHERE r.ark = ANY($2::text[])`,
+  ),
+  isOneOf: "ark = ANY($1::text[])",
+  settle: statement(
+    `DELETE FROM crate_use WHERE record = ANY($1::bigint[]) AND EXISTS (SELECT 1 FROM record
+      WHERE id = crate_use.record AND record.crate = crate_use.crate)`,
+  ),
 };
 
 const cut = (column: string): string => `left(t.${column}, ${MAX_EMBEDDED_CHARACTERS})`;

@@ -4,7 +4,7 @@ import { heldMeanwhile, unavailable } from "../refusals.js";
 import { Tables, writesOf } from "../tables/tables.js";
 import { QuadsRewrites } from "./derived.js";
 import { LinkWrites } from "./links.js";
-import { CrateUseWrites, ObjectWrites } from "./objects.js";
+import { ObjectWrites } from "./objects.js";
 import { OwnerChecks } from "./owners.js";
 import { RecordWrites, TextWrites } from "./record-writes.js";
 import {
@@ -32,7 +32,6 @@ const SHARE = 3 / 4;
 export class Committer {
   readonly tables: Tables;
   readonly objects: ObjectWrites;
-  readonly #uses: CrateUseWrites;
   readonly #projection: Projection;
   readonly #links: LinkWrites;
   readonly #owners: OwnerChecks;
@@ -49,7 +48,6 @@ export class Committer {
   constructor(connection: Connection) {
     this.tables = new Tables(new TableStatements(connection), TABLE_SQL);
     this.objects = new ObjectWrites(connection);
-    this.#uses = new CrateUseWrites(connection);
     this.#projection = new Projection(connection);
     this.#links = new LinkWrites(connection, this.#projection);
     this.#owners = new OwnerChecks(connection);
@@ -133,8 +131,6 @@ export class Committer {
       this.#touchPrivately.put([step.sequence, key]);
     }
     for (const [kind, by] of step.live) if (by !== 0) this.#tally.put([kind, by]);
-    for (const { op, ark } of commit.records) if (op === "delete") this.#uses.end(ark);
-    if (commit.uses) this.#uses.replace(commit.uses);
     await this.tables.follow(commit, records);
     if (submission) this.objects.release({ kind: "submission", id: submission.id });
     // A number is used only by commits that changed records, so that none is missing from the log.

@@ -1,5 +1,5 @@
-/** Which records use which stored bytes, and which crates use which records. */
-import type { CrateUses, ObjectBookkeeping, ObjectReference } from "../port.js";
+/** Which records use which stored bytes. */
+import type { ObjectBookkeeping, ObjectReference } from "../port.js";
 import { arkArray, type Connection, textArray } from "./statement.js";
 
 type Holder = { kind: "submission" | "upload"; id: string };
@@ -138,48 +138,3 @@ export class ObjectWrites {
 const identity = (
   ...parts: [sha256: string, size: number, mediaType: string, name: string, role: string]
 ): string => JSON.stringify(parts);
-
-/** Gives records to the first crate that uses them, and ends that use. */
-const HAND_OVER = `UPDATE record SET crate = (SELECT min(u.crate) FROM crate_use AS u
-    WHERE u.record = record.id) WHERE deleted_at IS NULL AND EXISTS (SELECT 1
-    FROM crate_use AS u WHERE u.record = record.id)`;
-
-export class CrateUseWrites {
-  readonly #drop;
-  readonly #add;
-  readonly #handOver;
-  readonly #handOverAll;
-  readonly #settle;
-
-  constructor(connection: Connection) {
-    this.#drop = connection.prepare("DELETE FROM crate_use WHERE crate = ?");
-    this.#add = connection.prepare(
-      `INSERT OR IGNORE INTO crate_use (crate, record) SELECT ?1, r.id
-        FROM json_each(?2) AS asked CROSS JOIN record AS r
-        ON r.key = asked.value ->> 0 AND r.ark = asked.value ->> 1`,
-    );
-    this.#handOver = connection.prepare(
-      `${HAND_OVER} AND (key, ark) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))`,
-    );
-    this.#handOverAll = connection.prepare(`${HAND_OVER} AND crate = ?`);
-    this.#settle = connection.prepare(
-      `DELETE FROM crate_use WHERE EXISTS (SELECT 1 FROM record
-        WHERE id = crate_use.record AND record.crate = crate_use.crate)`,
-    );
-  }
-
-  replace({ crate, arks, released = [] }: CrateUses): void {
-    this.#drop.put([crate]);
-    if (arks.length > 0) this.#add.put([crate, arkArray(arks)]);
-    if (released.length > 0 && this.#handOver.run([arkArray(released)]) > 0) this.#settle.put([]);
-  }
-
-  /**
-   * A deleted crate uses nothing any more. Records minted for it that stay belong to the crates
-   * that use them.
-   */
-  end(crate: string): void {
-    this.#drop.put([crate]);
-    if (this.#handOverAll.run([crate]) > 0) this.#settle.put([]);
-  }
-}

@@ -100,6 +100,15 @@ const uses: CrateUseSql = {
       WHERE private = 0 OR EXISTS (SELECT 1 FROM record
       WHERE key = $1 AND ark = $2 AND private = 1)`,
   ),
+  add: statement(
+    `INSERT OR IGNORE INTO crate_use (crate, record) SELECT $1, r.id FROM json_each($2) AS asked
+      CROSS JOIN record AS r ON r.key = asked.value ->> 0 AND r.ark = asked.value ->> 1`,
+  ),
+  isOneOf: "(key, ark) IN (SELECT value ->> 0, value ->> 1 FROM json_each($1))",
+  settle: statement(
+    `DELETE FROM crate_use WHERE record IN (SELECT value FROM json_each($1)) AND EXISTS (SELECT 1
+      FROM record WHERE id = crate_use.record AND record.crate = crate_use.crate)`,
+  ),
 };
 
 const cut = (column: string): string => `substr(t.${column}, 1, ${MAX_EMBEDDED_CHARACTERS})`;

@@ -3,6 +3,7 @@ import { arkKey } from "../../../identifiers/ark.js";
 import type {
   ClosedMember,
   CrateBookkeeping,
+  CrateUses as StatedUses,
   DanglingLink,
   Embargo,
   FileReference,
@@ -23,7 +24,7 @@ import {
   LINKING,
   readNumberPair,
 } from "../rows.js";
-import type { Statement, Statements, Value } from "../statements.js";
+import { type Statement, type Statements, statement, type Value } from "../statements.js";
 import { isStorableText } from "../text.js";
 import { viewerKey } from "../visibility.js";
 
@@ -133,15 +134,50 @@ export interface CrateUseSql {
    * would show, so they do not count.
    */
   readonly state: Statement<[count: number, revisions: number | null, newest: number | null]>;
+  /** Crate `$1` uses the records of the identifiers `$2`. */
+  readonly add: Statement;
+  /** Condition that `record` has one of the identifiers `$1`. */
+  readonly isOneOf: string;
+  /** Ends uses of the records `$1` by the crate that they belong to. */
+  readonly settle: Statement;
 }
+
+/** Gives records to the first crate that uses them. */
+const HAND_OVER = `UPDATE record SET crate = (SELECT min(u.crate) FROM crate_use AS u
+    WHERE u.record = record.id) WHERE deleted_at IS NULL AND EXISTS (SELECT 1
+    FROM crate_use AS u WHERE u.record = record.id)`;
 
 export class CrateUses implements CrateBookkeeping {
   readonly #statements: Statements;
   readonly #sql: CrateUseSql;
+  readonly #drop: Statement;
+  readonly #handOver: Statement<[id: number]>;
+  readonly #handOverAll: Statement<[id: number]>;
 
   constructor(statements: Statements, sql: CrateUseSql) {
     this.#statements = statements;
     this.#sql = sql;
+    const ofCrates = statements.isOneOf("crate", "$1");
+    this.#drop = statement(`DELETE FROM crate_use WHERE ${ofCrates}`);
+    this.#handOver = statement(`${HAND_OVER} AND ${sql.isOneOf} RETURNING id`);
+    this.#handOverAll = statement(`${HAND_OVER} AND ${ofCrates} RETURNING id`);
+  }
+
+  /** What a crate uses from now on. */
+  async replace({ crate, arks, released = [] }: StatedUses): Promise<void> {
+    await this.#statements.run(this.#drop, [[crate]]);
+    if (arks.length > 0)
+      await this.#statements.run(this.#sql.add, [crate, this.#statements.arkList(arks)]);
+    if (released.length > 0) await this.#move(this.#handOver, this.#statements.arkList(released));
+  }
+
+  /**
+   * Deleted crates use nothing any more. Records minted for them that stay belong to the crates that
+   * use them.
+   */
+  async end(deleted: readonly string[]): Promise<void> {
+    await this.#statements.run(this.#drop, [deleted]);
+    await this.#move(this.#handOverAll, deleted);
   }
 
   async usesOf(crate: string, viewer?: Viewer): Promise<string[]> {
@@ -190,6 +226,11 @@ export class CrateUses implements CrateBookkeeping {
     if (!isStorableText(crate)) return "";
     const state = await this.#statements.one(this.#sql.state, [arkKey(crate), crate]);
     return state.map((number) => (number ?? 0).toString(36)).join(".");
+  }
+
+  async #move(handOver: Statement<[id: number]>, list: Value): Promise<void> {
+    const moved = await this.#statements.query(handOver, [list]);
+    if (moved.length > 0) await this.#statements.run(this.#sql.settle, [moved.flat()]);
   }
 
   async #ids(

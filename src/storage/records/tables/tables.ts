@@ -50,15 +50,17 @@ export class Tables {
    * @param done its records after the commit
    */
   async follow(
-    commit: Parameters<typeof auditOf>[0] & Pick<Commit, "submission">,
+    commit: Parameters<typeof auditOf>[0] & Pick<Commit, "submission" | "uses">,
     done: readonly CommittedRecord[],
   ): Promise<void> {
-    const { account, at, records, submission } = commit;
+    const { account, at, records, submission, uses } = commit;
     const deleted = records.flatMap(({ op, ark }) => (op === "delete" ? [ark] : []));
     if (deleted.length > 0) {
+      await this.uses.end(deleted);
       await this.scores.forget(deleted);
       await this.access.forget(deleted);
     }
+    if (uses) await this.uses.replace(uses);
     if (account) await this.accounts.change(account);
     await Promise.all(auditOf(commit, done).map((entry) => this.audit.appendAudit(entry)));
     if (submission) await this.submissions.closeSubmission(submission, at);

@@ -8,7 +8,7 @@ import { type Sending, statement } from "../statement.js";
 import { TABLE_SQL } from "../table-sql.js";
 import { releaseIntents } from "./intents.js";
 import { LinkWrites } from "./links.js";
-import { dropArchives, endUses, ObjectWrites, replaceUses } from "./objects.js";
+import { dropArchives, ObjectWrites } from "./objects.js";
 import { checkDeletedOwners, type Held, loadRecords, RecordWrites, type Step } from "./records.js";
 import type { Preparation, PreparedStates } from "./states.js";
 
@@ -166,9 +166,9 @@ export async function applyCommits(
   return results;
 }
 
-/** Objects and uses beside records; there is nothing to do for one of several. */
+/** Objects and owners beside records; there is nothing to do for one of several. */
 async function writeRest(sending: Sending, commit: Commit, newestObject: number): Promise<void> {
-  const { records, uses, submission } = commit;
+  const { records, submission } = commit;
   const dropping = records.filter((write) => "dropObjects" in write && write.dropObjects);
   dropArchives(
     sending,
@@ -177,8 +177,6 @@ async function writeRest(sending: Sending, commit: Commit, newestObject: number)
   );
   const deleted = records.flatMap(({ op, ark }) => (op === "delete" ? [ark] : []));
   await checkDeletedOwners(sending, deleted);
-  await endUses(sending, deleted);
-  if (uses) await replaceUses(sending, uses);
   if (submission) releaseIntents(sending, submission.id);
 }
 

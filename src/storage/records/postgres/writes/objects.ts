@@ -1,4 +1,4 @@
-import type { CrateUses, ObjectReference, RecordWrite } from "../../port.js";
+import type { ObjectReference, RecordWrite } from "../../port.js";
 import { columnsOf, type Sending, statement } from "../statement.js";
 import type { RecordRow } from "./records.js";
 
@@ -75,46 +75,3 @@ const distinct = (objects: readonly ObjectReference[]): Iterable<ObjectReference
       return [JSON.stringify([sha256, size, mediaType, name, role]), object];
     }),
   ).values();
-
-/** Gives records to the first crate that uses them, and ends that use. */
-const HAND_OVER = `UPDATE record SET crate = (SELECT min(u.crate) FROM crate_use AS u
-    WHERE u.record = record.id) WHERE deleted_at IS NULL AND EXISTS (SELECT 1
-    FROM crate_use AS u WHERE u.record = record.id)`;
-const HAND_OVER_SOME = statement<[id: number]>(
-  `${HAND_OVER} AND ark = ANY($1::text[]) RETURNING id`,
-);
-const HAND_OVER_ALL = statement<[id: number]>(
-  `${HAND_OVER} AND crate = ANY($1::text[]) RETURNING id`,
-);
-const SETTLE = statement(
-  `DELETE FROM crate_use WHERE record = ANY($1::bigint[]) AND EXISTS (SELECT 1 FROM record
-    WHERE id = crate_use.record AND record.crate = crate_use.crate)`,
-);
-const DROP_USES = statement("DELETE FROM crate_use WHERE crate = ANY($1::text[])");
-const ADD_USES = statement(
-  `INSERT INTO crate_use (crate, record) SELECT DISTINCT $1, r.id FROM record AS r
-    WHERE r.ark = ANY($2::text[])`,
-);
-
-/**
- * Deleted crates use nothing any more. Records minted for them that stay belong to the crates that
- * use them.
- */
-export async function endUses(sending: Sending, deleted: readonly string[]): Promise<void> {
-  if (deleted.length === 0) return;
-  void sending.send(DROP_USES, [deleted]);
-  await settle(sending, await sending.send(HAND_OVER_ALL, [deleted]));
-}
-
-export async function replaceUses(
-  sending: Sending,
-  { crate, arks, released = [] }: CrateUses,
-): Promise<void> {
-  void sending.send(DROP_USES, [[crate]]);
-  if (arks.length > 0) void sending.send(ADD_USES, [crate, arks]);
-  if (released.length > 0) await settle(sending, await sending.send(HAND_OVER_SOME, [released]));
-}
-
-async function settle(sending: Sending, moved: readonly [id: number][]): Promise<void> {
-  await sending.ask(SETTLE, moved.flat());
-}
