@@ -74,6 +74,16 @@ interface Match {
 }
 type Page = Pick<SearchQuery, "offset" | "limit">;
 
+/** Records near a vector, which are found beside those with the words. */
+interface Nearby {
+  near: readonly Near[];
+  /** FTS5 queries that find what none of them may be. */
+  excluded: readonly string[];
+  /** What the best score by words counts; the nearest vector counts 1. */
+  covered: number;
+}
+const NONE_NEARBY: Nearby = { near: [], excluded: [], covered: 1 };
+
 type Found = [id: number, ark: string, score: number];
 
 /** The records among which one search looks, and what it has counted. */
@@ -352,10 +362,13 @@ export class SearchReads {
     among: Among,
   ): SearchPage {
     const near = query.near ? this.#nearest(query.near, among) : [];
+    const words = sought.flatMap((term) => term.words);
+    const covered = near.length === 0 ? 1 : this.#coverageOf(words);
+    const nearby = { near, excluded, covered };
     const known = sought.length > 0 && this.#count([this.#anyTerm(sought, excluded)], among) > 0;
     const spellings = known ? undefined : this.#vocabulary.spellings(sought);
     const asked = known ? sought : (spellings ?? []).flatMap(({ terms }) => terms);
-    if (asked.length === 0) return this.#pageNear([], near, excluded, query, among);
+    if (asked.length === 0) return this.#page([], query, among, nearby);
     const match = this.#anyTerm(asked, excluded);
     const best = this.#best([match], { offset: 0, limit: RECORDS_LOOKED_AT }, among);
     const related = this.#related
@@ -364,13 +377,11 @@ export class SearchReads {
         asked.flatMap((term) => term.words),
       )
       .map((word) => ({ words: [word], prefix: false }));
-    const page = this.#pageNear(
+    const page = this.#page(
       [match, ...(related.length > 0 ? [this.#anyTerm(related, excluded)] : [])],
-      near,
-      excluded,
       query,
       among,
-      sought.flatMap((term) => term.words),
+      nearby,
     );
     return { ...page, ...this.#corrected(sought, spellings) };
   }
@@ -402,11 +413,17 @@ export class SearchReads {
   }
 
   /** @param matches the first counts fully, another at {@link RELATED_WEIGHT} */
-  #page(matches: readonly Match[], query: SearchQuery, among: Among): SearchPage {
-    const { total, ranked, rows } = this.#best(matches, query, among);
-    const page = this.#shown(total, ranked, rows, matches, query);
+  #page(
+    matches: readonly Match[],
+    query: SearchQuery,
+    among: Among,
+    nearby = NONE_NEARBY,
+  ): SearchPage {
+    if (matches.length === 0 && nearby.near.length === 0) return nothingFor(query);
+    const { total, ranked, rows } = this.#best(matches, query, among, nearby);
+    const page = this.#shown(total, ranked, rows, matches, query, nearby.near);
     if (!query.facets) return page;
-    const found = (sql: Sql): string => idsOf(matches, among, sql);
+    const found = (sql: Sql): string => foundSql(matches, nearby, among, sql);
     return { ...page, facets: this.#facets(found, total, query.facets, among.beside) };
   }
 
@@ -414,24 +431,36 @@ export class SearchReads {
     matches: readonly Match[],
     { offset, limit }: Page,
     among: Among,
+    nearby = NONE_NEARBY,
   ): { total: number; ranked: number; rows: Found[] } {
-    const total = this.#count(matches, among);
+    const byWords = matches.length === 0 ? 0 : this.#count(matches, among);
+    const total = nearby.near.length === 0 ? byWords : this.#countAll(matches, nearby, among);
     if (total <= offset || limit === 0) return { total, ranked: Math.min(total, RANKED), rows: [] };
-    const candidates = this.#candidates(matches, total, among);
-    const ranked = candidates?.length ?? total;
+    const candidates = this.#candidates(matches, byWords, among);
     const sql = new Sql(DIALECT, among.viewer);
     // Materialized: a rank is known only while the index is walked.
     const rows = this.#rows<Found>(
       `WITH ${ranksOf(matches, candidates, sql)},
-        g AS MATERIALIZED (${SCORES})
-        SELECT r.id, r.ark, g.score / (SELECT max(score) FROM g) FROM (SELECT id, score FROM g
-        ORDER BY score DESC, id LIMIT ${sql.add(limit)} OFFSET ${sql.add(offset)}) AS g
-        CROSS JOIN record AS r ON r.id = g.id ORDER BY g.score DESC, r.id`,
+        w AS MATERIALIZED (${SCORES}),
+        b AS MATERIALIZED (SELECT max(score) AS best FROM w),
+        u AS MATERIALIZED (SELECT id, sum(part) AS score FROM (SELECT w.id,
+        w.score / b.best * ${sql.add(nearby.covered)} AS part FROM w CROSS JOIN b
+        UNION ALL ${nearSql(nearby, among, sql)}) GROUP BY id)
+        SELECT r.id, r.ark, u.score FROM (SELECT id, score FROM u
+        ORDER BY score DESC, id LIMIT ${sql.add(limit)} OFFSET ${sql.add(offset)}) AS u
+        CROSS JOIN record AS r ON r.id = u.id ORDER BY u.score DESC, r.id`,
       sql,
     );
-    if (candidates && rows.length < limit && ranked < total)
-      this.#addRest(rows, matches, among, candidates, { offset, limit });
+    const places = candidates && this.#union(candidates, nearby, among);
+    const ranked = places?.length ?? total;
+    if (places && rows.length < limit && ranked < total)
+      this.#addRest(rows, matches, among, places, { offset, limit });
     return { total, ranked, rows };
+  }
+
+  #countAll(matches: readonly Match[], nearby: Nearby, among: Among): number {
+    const sql = new Sql(DIALECT, among.viewer);
+    return this.#number(`SELECT count(*) FROM (${foundSql(matches, nearby, among, sql)})`, sql);
   }
 
   #count(matches: readonly Match[], among: Among): number {
@@ -513,78 +542,13 @@ export class SearchReads {
     for (const row of rest) rows.push(row);
   }
 
-  /**
-   * Combines the hits by words with the near records: the nearest vector counts 1, the best score
-   * by words as much as words can answer.
-   * @param excluded FTS5 queries that find what no result may be
-   * @param words the requested words
-   */
-  #pageNear(
-    matches: readonly Match[],
-    near: readonly Near[],
-    excluded: readonly string[],
-    query: SearchQuery,
-    among: Among,
-    words: readonly string[] = [],
-  ): SearchPage {
-    if (near.length === 0)
-      return matches.length === 0 ? nothingFor(query) : this.#page(matches, query, among);
-    const { offset, limit, facets } = query;
-    const nearest = JSON.stringify(near.map(({ id, share }) => [id, share]));
-    const nearSql = (sql: Sql): string =>
-      `SELECT r.id, n.value ->> 1 AS part FROM json_each(${sql.add(nearest)}) AS n
-        CROSS JOIN record AS r ON r.id = n.value ->> 0
-        WHERE r.deleted_at IS NULL${among.ofRecords(sql)}${
-          excluded.length === 0
-            ? ""
-            : ` AND r.id NOT IN (SELECT rowid FROM search WHERE search MATCH ${sql.add(anyOf(excluded))})`
-        }`;
-    /** All that is found. */
-    const found = (sql: Sql): string =>
-      [
-        ...(matches.length === 0 ? [] : [idsOf(matches, among, sql)]),
-        `SELECT id FROM (${nearSql(sql)})`,
-      ].join(" UNION ");
-    const counted = new Sql(DIALECT, among.viewer);
-    const total = this.#number(`SELECT count(*) FROM (${found(counted)})`, counted);
-    const page = (): Omit<SearchPage, "total" | "facets"> => {
-      const candidates =
-        matches.length === 0 ? [] : this.#candidates(matches, this.#count(matches, among), among);
-      const sql = new Sql(DIALECT, among.viewer);
-      const ranks = matches.length === 0 ? "" : `${ranksOf(matches, candidates, sql)}, `;
-      const byWords = matches.length === 0 ? "SELECT 0 AS id, 0.0 AS score WHERE 0" : SCORES;
-      const rows = this.#rows<Found>(
-        `WITH ${ranks}w AS MATERIALIZED (${byWords}),
-          b AS MATERIALIZED (SELECT max(score) AS best FROM w), u AS MATERIALIZED (SELECT id,
-          sum(part) AS score FROM (SELECT w.id,
-          w.score / b.best * ${sql.add(this.#coverageOf(words))} AS part FROM w CROSS JOIN b
-          UNION ALL ${nearSql(sql)}) GROUP BY id)
-          SELECT r.id, r.ark, u.score FROM (SELECT id, score FROM u
-          ORDER BY score DESC, id LIMIT ${sql.add(limit)} OFFSET ${sql.add(offset)}) AS u
-          CROSS JOIN record AS r ON r.id = u.id ORDER BY u.score DESC, r.id`,
-        sql,
-      );
-      const isPart = candidates !== undefined && candidates.length > 0;
-      const places = isPart ? this.#union(candidates, nearSql) : [];
-      const ranked = isPart ? places.length : total;
-      if (isPart && rows.length < limit && ranked < total)
-        this.#addRest(rows, matches, among, places, { offset, limit });
-      return this.#shown(total, ranked, rows, matches, query, near);
-    };
-    const shown = limit === 0 ? { exact: true, ranked: Math.min(total, RANKED), hits: [] } : page();
-    return {
-      ...shown,
-      total,
-      ...(facets ? { facets: this.#facets(found, total, facets, among.beside) } : {}),
-    };
-  }
-
-  #union(candidates: readonly number[], nearSql: (sql: Sql) => string): number[] {
-    const sql = new Sql(DIALECT);
+  #union(candidates: readonly number[], nearby: Nearby, among: Among): readonly number[] {
+    if (nearby.near.length === 0) return candidates;
+    const sql = new Sql(DIALECT, among.viewer);
     const words = sql.add(JSON.stringify(candidates));
     const array = this.#text(
       `SELECT json_group_array(id) FROM (SELECT value AS id FROM json_each(${words})
-        UNION SELECT id FROM (${nearSql(sql)}))`,
+        UNION SELECT id FROM (${nearSql(nearby, among, sql)}))`,
       sql,
     );
     return JSON.parse(array) as number[];
@@ -825,7 +789,8 @@ const ranksOf = (
   );
   const listed =
     named === undefined ? "" : `c AS MATERIALIZED (SELECT value FROM json_each(${named})), `;
-  return `${listed}f AS MATERIALIZED (${ranks.join(" UNION ALL ")})`;
+  const none = "SELECT 0 AS id, 0.0 AS score WHERE 0";
+  return `${listed}f AS MATERIALIZED (${ranks.join(" UNION ALL ") || none})`;
 };
 /** SELECT of the score of each record in `f` of {@link ranksOf}. */
 const SCORES = `SELECT f.id, sum(f.score) * ${kindWeightSql("r.kind")} AS score
@@ -835,3 +800,20 @@ const wordsSql = (query: string, among: Among, sql: Sql): string =>
   `SELECT s.rowid AS id FROM search AS s ${among.join} WHERE s.search MATCH ${sql.add(query)}${among.ofWords(sql)}`;
 const idsOf = (matches: readonly Match[], among: Among, sql: Sql): string =>
   matches.map((match) => wordsSql(ftsOf(match), among, sql)).join(" UNION ");
+/** SELECT of the near records, as `id`, and what each counts, as `part`. */
+const nearSql = ({ near, excluded }: Nearby, among: Among, sql: Sql): string => {
+  const nearest = sql.add(JSON.stringify(near.map(({ id, share }) => [id, share])));
+  const none =
+    excluded.length === 0
+      ? ""
+      : ` AND r.id NOT IN (SELECT rowid FROM search WHERE search MATCH ${sql.add(anyOf(excluded))})`;
+  return `SELECT r.id, n.value ->> 1 AS part FROM json_each(${nearest}) AS n
+    CROSS JOIN record AS r ON r.id = n.value ->> 0
+    WHERE r.deleted_at IS NULL${among.ofRecords(sql)}${none}`;
+};
+/** SELECT of the numbers, as `id`, of all that is found. */
+const foundSql = (matches: readonly Match[], nearby: Nearby, among: Among, sql: Sql): string =>
+  [
+    ...(matches.length === 0 ? [] : [idsOf(matches, among, sql)]),
+    ...(nearby.near.length === 0 ? [] : [`SELECT id FROM (${nearSql(nearby, among, sql)})`]),
+  ].join(" UNION ");
