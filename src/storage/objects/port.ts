@@ -217,6 +217,25 @@ export function assertSize(sha256: string, found: number, expected: number | und
 }
 
 /**
+ * Where a range of an object of this size begins, and how many bytes it has; without one, all.
+ * @throws ServiceError `RANGE_NOT_SATISFIABLE`
+ */
+export function bytesOf(
+  size: number,
+  range: { start: number; end: number } | undefined,
+): { start: number; length: number } {
+  if (!range) return { start: 0, length: size };
+  const { start, end } = range;
+  if (start >= 0 && start <= end && start < size)
+    return { start, length: Math.min(end, size - 1) - start + 1 };
+  throw new ServiceError(
+    "RANGE_NOT_SATISFIABLE",
+    `The content has ${size} bytes; ask for a range inside it.`,
+    { size },
+  );
+}
+
+/**
  * The same bytes, failing with `CONTENT_DAMAGED` where they differ from the stored ones. The last
  * chunk is handed on only after all were hashed: a reader never has the whole of a damaged object,
  * and a client sees a transfer that was cut, not a file.

@@ -3,9 +3,9 @@ import { mkdir, open, opendir, readdir, rename, stat, unlink, writeFile } from "
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ServiceError } from "../../../errors.js";
 import {
   assertSize,
+  bytesOf,
   type ObjectReader,
   type ObjectStore,
   type OpenOptions,
@@ -153,30 +153,16 @@ class FileObjects implements ObjectStore {
     { size: expected, hash = true }: OpenOptions = {},
   ): Promise<Readable> {
     const file = await openFile(this.#path(sha256), sha256);
-    const { size } = await file.stat();
     try {
+      const { size } = await file.stat();
       assertSize(sha256, size, expected);
+      const { start, length } = bytesOf(size, range);
+      const source = file.createReadStream(range && { start, end: start + length - 1 });
+      return verified(source, sha256, { length, sha256: hash && !range ? sha256 : undefined });
     } catch (error) {
       await file.close();
       throw error;
     }
-    if (range && (range.start >= size || range.start > range.end || range.start < 0)) {
-      await file.close();
-      throw new ServiceError(
-        "RANGE_NOT_SATISFIABLE",
-        `The content has ${size} bytes; ask for a range inside it.`,
-        { size },
-      );
-    }
-    if (!range)
-      return verified(file.createReadStream(), sha256, {
-        length: size,
-        sha256: hash ? sha256 : undefined,
-      });
-    const end = Math.min(range.end, size - 1);
-    return verified(file.createReadStream({ start: range.start, end }), sha256, {
-      length: end - range.start + 1,
-    });
   }
 
   reader(sha256: string): Promise<ObjectReader> {

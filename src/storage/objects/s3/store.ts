@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
 import type { BucketItem, Client } from "minio";
-import { ServiceError } from "../../../errors.js";
 import {
   assertSize,
+  bytesOf,
   type ContentHeaders,
   type ObjectReader,
   type ObjectStore,
@@ -111,15 +111,7 @@ class S3Objects implements ObjectStore {
     const size = await this.size(sha256);
     if (size === undefined) throw notStored(sha256);
     assertSize(sha256, size, expected);
-    if (range && (range.start >= size || range.start > range.end || range.start < 0))
-      throw new ServiceError(
-        "RANGE_NOT_SATISFIABLE",
-        `The content has ${size} bytes; ask for a range inside it.`,
-        { size },
-      );
-    const { start, length } = range
-      ? { start: range.start, length: Math.min(range.end, size - 1) - range.start + 1 }
-      : { start: 0, length: size };
+    const { start, length } = bytesOf(size, range);
     const source = await this.#call(() =>
       range
         ? this.#client.getPartialObject(this.#bucket, key, start, length)
