@@ -146,51 +146,30 @@ function readerOf(type: number): (text: string) => unknown {
  * a name of its own, and every failure is a {@link StatementError}.
  */
 
-const refuse = (position: number, what: string): never => {
-  throw new StatementError("VALUE", `parameter ${position}: ${what}`);
-};
-function checkText(text: string, position: number): string {
-  return isStorableText(text) ? text : refuse(position, "text with NUL or a lone surrogate");
-}
-function checkNumber(value: number, position: number): number {
-  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value))
-    ? value
-    : refuse(position, "a number that is not finite, or an integer beyond 2^53");
-}
-
-/** A list as PostgreSQL writes arrays. */
-function arrayText(values: readonly unknown[], position: number): string {
-  let text = "{";
-  for (const [index, value] of values.entries()) {
-    if (index > 0) text += ",";
-    if (value === null) text += "NULL";
-    else if (typeof value === "number") text += checkNumber(value, position);
-    else if (typeof value === "string")
-      text += `"${/["\\]/.test(checkText(value, position)) ? value.replace(/["\\]/g, "\\$&") : value}"`;
-    else refuse(position, `a list with ${typeof value}`);
-  }
-  return `${text}}`;
+/** @throws StatementError `VALUE` */
+function check(value: unknown, position: number): void {
+  const refuse = (what: string): never => {
+    throw new StatementError("VALUE", `parameter ${position}: ${what}`);
+  };
+  if (value === null || typeof value === "boolean" || value instanceof Uint8Array) return;
+  if (typeof value === "string") {
+    if (!isStorableText(value)) refuse("text with NUL or a lone surrogate");
+  } else if (typeof value === "number") {
+    if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)))
+      refuse("a number that is not finite, or an integer beyond 2^53");
+  } else if (Array.isArray(value)) {
+    for (const one of value)
+      if (Array.isArray(one)) refuse("a list in a list");
+      else check(one, position);
+  } else refuse(`${typeof value} cannot be bound`);
 }
 
 /** A list as `jsonb_to_recordset` reads it. */
 const jsonText = (objects: readonly object[]): string =>
   JSON.stringify(objects, (_, value: unknown) => {
-    if (typeof value === "string") return checkText(value, 1);
-    return typeof value === "number" ? checkNumber(value, 1) : value;
+    if (typeof value === "string" || typeof value === "number") check(value, 1);
+    return value;
   });
-
-function bound(value: Value, position: number): string | Buffer | null {
-  if (value === null) return null;
-  if (typeof value === "string") return checkText(value, position);
-  if (typeof value === "number") return String(checkNumber(value, position));
-  if (typeof value === "boolean") return value ? "t" : "f";
-  if (value instanceof Uint8Array)
-    return value instanceof Buffer
-      ? value
-      : Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-  if (Array.isArray(value)) return arrayText(value, position);
-  return refuse(position, `${typeof value} cannot be bound`);
-}
 
 function queryOf(
   { text, name, parameters }: Statement,
@@ -201,12 +180,8 @@ function queryOf(
       "PARAMETERS",
       `${values.length} parameters for ${parameters} placeholders`,
     );
-  return {
-    text,
-    name,
-    rowMode: "array",
-    values: values.map((value, index) => bound(value, index + 1)),
-  };
+  for (const [index, value] of values.entries()) check(value, index + 1);
+  return { text, name, rowMode: "array", values: [...values] };
 }
 
 /**
