@@ -108,13 +108,15 @@ async function besideQuery({ sizes, folder }: Surroundings): Promise<Figure> {
         throw new Error(`the graph has ${answer["@graph"].length} nodes instead of ${sizes.graph}`);
       JSON.stringify(answer);
     };
-    const bare = async (): Promise<void> =>
-      void (await readAll(
+    const bare = async (): Promise<void> => {
+      const path = `SELECT DISTINCT ?n { <${root}> <${SUPPORTED_BY}>+ ?n }`;
+      const { text } = await queries.text(path, "json");
+      const { results } = JSON.parse(text) as { results: { bindings: { n: { value: string } }[] } };
+      await readAll(
         records,
-        (await queries.select(`SELECT DISTINCT ?n { <${root}> <${SUPPORTED_BY}>+ ?n }`)).rows.map(
-          (row) => row["n"]!.value,
-        ),
-      ));
+        results.bindings.map(({ n }) => n.value),
+      );
+    };
     // A running registry is warm: both sides answer a few times first, so that the time of the
     // compiler is not measured.
     for (let round = 0; round < WARM; round++) {

@@ -101,11 +101,7 @@ export function tracedDeps<
       deps.records,
       Object.fromEntries(RECORD_CALLS.map((name) => [name, records(name)])),
     ),
-    queries: wrapped(deps.queries, {
-      select: graph("select"),
-      table: graph("select"),
-      evidence: graph("select"),
-    }),
+    queries: wrapped(deps.queries, { table: graph("select") }),
     openQueries: wrapped(deps.openQueries, { ask: graph("query") }),
     objects: tracedObjects(deps.objects, config, reported),
     jobs: wrapped(jobs, {

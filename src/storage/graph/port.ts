@@ -128,10 +128,6 @@ export type Term =
   | { type: "literal"; value: string; datatype?: string; "xml:lang"?: string };
 export type Row = Record<string, Term>;
 
-/** The rows in an answer as SPARQL 1.1 JSON. */
-export const rowsOf = (json: string): Row[] =>
-  (JSON.parse(json) as { results: { bindings: Row[] } }).results.bindings;
-
 export interface IndexState {
   state: "loading" | "ready" | "stopped";
   /** What the operator should set, where the engine holds more than it is meant for. */
@@ -170,14 +166,9 @@ export interface GraphIndex {
  */
 export interface QueryEngine extends GraphIndex {
   /**
-   * SELECT. The default graph is the union of all graphs. Returns the rows and the sequence of the
-   * state they come from. A statement that two graphs hold may come twice: say DISTINCT where that
-   * matters.
-   */
-  select(query: string, options?: QueryOptions): Promise<{ rows: Row[]; sequence: number }>;
-  /**
-   * The same as text in SPARQL 1.1 TSV: for thousands of rows, which
-   * {@link import("./port.js").tsvRows} reads one by one.
+   * SELECT. The default graph is the union of all graphs. Returns SPARQL 1.1 TSV, which
+   * {@link tsvRows} reads row by row, and the sequence of the state that it comes from. A statement
+   * that two graphs hold may come twice: say DISTINCT where that matters.
    */
   table(query: string, options?: QueryOptions): Promise<{ tsv: string; sequence: number }>;
   /** Digest of every stored quad, independent of order; compare with that of the record store. */

@@ -2,6 +2,7 @@ import { Parser } from "n3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openOxigraphEngine } from "../../../src/storage/graph/oxigraph/index.js";
 import { bodyOf } from "../../support/bodies.js";
+import { select } from "../../support/select.js";
 import { PASSWORD, startServer, type Person, type TestServer } from "../../support/server.js";
 import { ask, type Results } from "../../support/sparql.js";
 
@@ -397,10 +398,10 @@ describe("/sparql shows", () => {
     const everything = (
       await Promise.all(
         ["SELECT * { ?s ?p ?o }", "SELECT * { GRAPH ?g { ?s ?p ?o } }"].map((query) =>
-          whole.select(query),
+          select(whole, query),
         ),
       )
-    ).flatMap(({ rows }) => rows.flatMap((row) => Object.values(row).map(({ value }) => value)));
+    ).flatMap(({ rows }) => rows.flat());
     await whole.close();
     expect(everything).toContain("Adele");
     for (const word of [

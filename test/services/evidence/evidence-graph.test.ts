@@ -421,10 +421,6 @@ describe("an evidence graph", () => {
     const moving: Partial<QueryEngine> = {
       reach: (sequence, wait) => world.engine.reach(sequence, wait),
       state: () => ({ state: "ready", sequence: 11 }),
-      select: async (query) => {
-        const answer = await world.engine.select(query);
-        return { ...answer, sequence: moved(answer.sequence) };
-      },
       table: async (query) => {
         const answer = await world.engine.table(query);
         return { ...answer, sequence: moved(answer.sequence) };

@@ -6,8 +6,6 @@ import {
   type IndexState,
   type QueryEngine,
   type QueryOptions,
-  type Row,
-  rowsOf,
   silent,
 } from "../port.js";
 import { Arrivals } from "../waiting.js";
@@ -66,33 +64,16 @@ export class EndpointEngine implements QueryEngine {
     return { sparql: this.#http.load(), sparql_polls: this.#polls.load() };
   }
 
-  async select(
-    query: string,
-    options: QueryOptions = {},
-  ): Promise<{ rows: Row[]; sequence: number }> {
-    const { text, sequence } = await this.text(query, "application/sparql-results+json", options);
-    return { rows: rowsOf(text), sequence };
-  }
-
   async table(
     query: string,
-    options: QueryOptions = {},
-  ): Promise<{ tsv: string; sequence: number }> {
-    const { text: tsv, sequence } = await this.text(query, "text/tab-separated-values", options);
-    return { tsv, sequence };
-  }
-
-  /** Any query, answered as text of a media type. */
-  async text(
-    query: string,
-    accept: string,
     { timeout = this.#options.queryTimeout }: QueryOptions = {},
-  ): Promise<{ text: string; sequence: number }> {
+  ): Promise<{ tsv: string; sequence: number }> {
+    const accept = "text/tab-separated-values";
     try {
-      const { value: text, sequence } = await this.asOf(() =>
+      const { value: tsv, sequence } = await this.asOf(() =>
         this.#http.text(query, { accept, timeout }),
       );
-      return { text, sequence };
+      return { tsv, sequence };
     } catch (error) {
       if (error instanceof EndpointRefusal)
         throw new ServiceError("BAD_REQUEST", `The query was refused: ${error.message}`);

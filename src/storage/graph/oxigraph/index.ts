@@ -5,8 +5,6 @@ import {
   type IndexState,
   type QueryEngine,
   type QueryOptions,
-  type Row,
-  rowsOf,
   silent,
 } from "../port.js";
 import { Arrivals } from "../waiting.js";
@@ -396,14 +394,6 @@ export class OxigraphEngine implements QueryEngine {
   async close(): Promise<void> {
     await this.#threads.close();
     this.#arrivals.close(this.#threads.unavailable());
-  }
-
-  async select(
-    query: string,
-    options: QueryOptions = {},
-  ): Promise<{ rows: Row[]; sequence: number }> {
-    const { text, sequence } = await this.text(query, "json", options);
-    return { rows: rowsOf(text), sequence };
   }
 
   async table(

@@ -14,6 +14,7 @@ import { Proxy } from "../../../support/proxy.js";
 import { quadsOf } from "../../../support/quads.js";
 import { sparqlServer } from "../../../support/servers/installed.js";
 import type { Make } from "../../../support/servers/sparql-server.js";
+import { select } from "../../../support/select.js";
 
 const records = (count: number, name = (i: number) => `r${i}`): Record<string, string> =>
   Object.fromEntries(
@@ -123,12 +124,13 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
         const seen = new Set<number>();
         for (let reached = false; !reached; await pause(10)) {
           try {
-            const { rows, sequence: asOf } = await engine.select(
+            const { rows, sequence: asOf } = await select(
+              engine,
               "SELECT ?n { ?r <https://schema.org/name> ?n }",
             );
             seen.add(asOf);
             reached = asOf === sequence;
-            if (reached) expect(rows.every(({ n }) => n!.value.startsWith("new"))).toBe(true);
+            if (reached) expect(rows.every(([name]) => name!.startsWith("new"))).toBe(true);
           } catch (error) {
             expect((error as { status: number }).status, String(error)).toBe(503);
           }
@@ -191,8 +193,8 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
       await agrees(second);
       // The first goes on reading what the second writes.
       expect(
-        (await first.select("SELECT ?n { <ark:99999/r1> <https://schema.org/name> ?n }")).rows[0]!
-          .n!.value,
+        (await select(first, "SELECT ?n { <ark:99999/r1> <https://schema.org/name> ?n }"))
+          .rows[0]![0],
       ).toBe("of the second");
       await first.reach(feed.commit({ "ark:99999/r3": null }), 10_000);
       await agrees(first);
@@ -262,7 +264,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
         await engine.close();
         const other = await open({ source: async () => "another-truth" });
         await until(() => logged.join().includes("another registry"));
-        await expect(other.select("SELECT * {}")).rejects.toMatchObject({
+        await expect(select(other, "SELECT * {}")).rejects.toMatchObject({
           code: "STORE_UNAVAILABLE",
         });
         expect(
@@ -320,11 +322,13 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
       const engine = (await ready(await open())) as EndpointEngine;
       let slow = true;
       proxy.before = (url) => (slow && url.startsWith(make.query) ? pause(3_000) : undefined);
-      await expect(engine.select("SELECT * { ?s ?p ?o }", { timeout: 200 })).rejects.toMatchObject({
-        code: "QUERY_TIMEOUT",
-        status: 503,
-        message: expect.stringContaining("QUERY_TIMEOUT") as string,
-      });
+      await expect(select(engine, "SELECT * { ?s ?p ?o }", { timeout: 200 })).rejects.toMatchObject(
+        {
+          code: "QUERY_TIMEOUT",
+          status: 503,
+          message: expect.stringContaining("QUERY_TIMEOUT") as string,
+        },
+      );
       await until(() => proxy.left > 0);
       slow = false;
       await pause(100);
