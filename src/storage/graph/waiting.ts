@@ -1,6 +1,15 @@
 import { ServiceError } from "../../errors.js";
 import type { Asker, IndexState } from "./port.js";
 
+/** @param what stops */
+export const stopping = (what: "graph index" | "service"): ServiceError =>
+  new ServiceError(
+    "SHUTTING_DOWN",
+    `The ${what} is stopping. Retry when the service has started again.`,
+    {},
+    { "Retry-After": "5" },
+  );
+
 interface FairLineOptions {
   /** Most queries that run at a time. */
   slots: number;

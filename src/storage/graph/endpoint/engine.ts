@@ -8,7 +8,7 @@ import {
   type QueryOptions,
   silent,
 } from "../port.js";
-import { Arrivals } from "../waiting.js";
+import { Arrivals, stopping } from "../waiting.js";
 import {
   away,
   DEFAULTS,
@@ -107,7 +107,7 @@ export class EndpointEngine implements QueryEngine {
   }
 
   async reach(sequence: number, wait: number): Promise<void> {
-    if (this.#closed) throw stopping();
+    if (this.#closed) throw stopping("graph index");
     if (this.#reached() >= sequence && !this.#watch.error) return;
     this.advance(sequence);
     const arrived = this.#arrivals.wait(sequence, wait, () => this.#unavailable());
@@ -135,7 +135,7 @@ export class EndpointEngine implements QueryEngine {
   }
 
   async health(): Promise<void> {
-    if (this.#closed) throw stopping();
+    if (this.#closed) throw stopping("graph index");
     // What was seen a moment ago is as good as a poll of its own, which would wait for a busy
     // endpoint; one that answers late is busy, not unavailable.
     if (this.#watch.age > FRESH || this.#watch.error) await this.#watch.look();
@@ -157,7 +157,7 @@ export class EndpointEngine implements QueryEngine {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#clock);
-    this.#arrivals.close(stopping());
+    this.#arrivals.close(stopping("graph index"));
     await this.#projection.close();
     this.#http.close();
     this.#polls.close();
@@ -210,7 +210,7 @@ export class EndpointEngine implements QueryEngine {
   }
 
   #unavailable(): ServiceError {
-    if (this.#closed) return stopping();
+    if (this.#closed) return stopping("graph index");
     if (this.#watch.error) return this.#watch.error;
     if (this.#watch.filled) return away("it is behind");
     const { done, total } = this.#projection.progress;
@@ -222,11 +222,3 @@ export class EndpointEngine implements QueryEngine {
     );
   }
 }
-
-const stopping = (): ServiceError =>
-  new ServiceError(
-    "SHUTTING_DOWN",
-    "The graph index is stopping. Retry when the service has started again.",
-    {},
-    { "Retry-After": "5" },
-  );

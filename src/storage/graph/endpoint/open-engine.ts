@@ -11,7 +11,7 @@ import {
   type ResultFormat,
 } from "../port.js";
 import { cutAnswer, graphIsMissing, refusalOf, wholeGraph } from "../answers.js";
-import { FairLine } from "../waiting.js";
+import { FairLine, stopping } from "../waiting.js";
 import { type EndpointAddress, EndpointRefusal, RESERVED, SparqlHttp } from "./client.js";
 import type { EndpointEngine } from "./engine.js";
 
@@ -78,7 +78,7 @@ export class OpenEndpoint implements OpenQueries {
   }
 
   async ask(question: OpenQuestion, asker: Asker = {}): Promise<OpenAnswer> {
-    if (this.#closed) throw stopping();
+    if (this.#closed) throw stopping("service");
     const { signal } = asker;
     return this.#line.run(asker, (ending) =>
       this.#answer(question, signal ? AbortSignal.any([signal, ending]) : ending),
@@ -98,7 +98,7 @@ export class OpenEndpoint implements OpenQueries {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#line.close(stopping());
+    this.#line.close(stopping("service"));
     this.#http.close();
   }
 
@@ -173,11 +173,3 @@ export class OpenEndpoint implements OpenQueries {
 }
 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("utf8");
-
-const stopping = (): ServiceError =>
-  new ServiceError(
-    "SHUTTING_DOWN",
-    "The service is stopping. Retry when it has started again.",
-    {},
-    { "Retry-After": "5" },
-  );

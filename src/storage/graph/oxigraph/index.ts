@@ -7,7 +7,7 @@ import {
   type QueryOptions,
   silent,
 } from "../port.js";
-import { Arrivals } from "../waiting.js";
+import { Arrivals, stopping } from "../waiting.js";
 import {
   DEFAULTS,
   engineThread,
@@ -160,13 +160,7 @@ class Threads {
   /** Why no query can be answered now. */
   unavailable(): ServiceError {
     const { state, done = 0, total = 0 } = this.state();
-    if (state === "stopped")
-      return new ServiceError(
-        "SHUTTING_DOWN",
-        "The graph index is stopping. Retry when the service has started again.",
-        {},
-        { "Retry-After": "5" },
-      );
+    if (state === "stopped") return stopping("graph index");
     return new ServiceError(
       "INDEX_LOADING",
       `The graph index is being loaded (${done} of ${total} records); try again shortly.`,

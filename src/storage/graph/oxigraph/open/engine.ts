@@ -8,7 +8,7 @@ import {
   type OpenQuestion,
   silent,
 } from "../../port.js";
-import { Arrivals, FairLine } from "../../waiting.js";
+import { Arrivals, FairLine, stopping } from "../../waiting.js";
 import { type Loss, ThreadHandle } from "../thread-handle.js";
 import { EngineProcess } from "./engine-process.js";
 
@@ -186,6 +186,13 @@ class Lane {
  */
 const OUTGROWN_FOR = 300_000;
 const UNREADABLE_FOR = 2_000;
+const unreadable = (): ServiceError =>
+  new ServiceError(
+    "STORE_UNAVAILABLE",
+    "The records cannot be read for queries now; try again shortly.",
+    {},
+    { "Retry-After": "2" },
+  );
 
 /**
  * {@link OpenQueries} on Oxigraph: processes of its own, started when a query comes and none is free,
@@ -239,25 +246,14 @@ export class OpenEngine implements OpenQueries {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const stopping = new ServiceError(
-      "SHUTTING_DOWN",
-      "The service is stopping. Retry when it has started again.",
-      {},
-      { "Retry-After": "5" },
-    );
-    this.#line.dismiss(stopping);
-    await Promise.all([...this.#lanes].map((lane) => lane.end(stopping)));
+    const reason = stopping("service");
+    this.#line.dismiss(reason);
+    await Promise.all([...this.#lanes].map((lane) => lane.end(reason)));
     this.#lanes.clear();
   }
 
   #refuses(): ServiceError | undefined {
-    if (this.#closed)
-      return new ServiceError(
-        "SHUTTING_DOWN",
-        "The service is stopping. Retry when it has started again.",
-        {},
-        { "Retry-After": "5" },
-      );
+    if (this.#closed) return stopping("service");
     if (this.#barred && this.#barred.until > Date.now()) return this.#barred.error;
     // A process that takes a query has the graph, whatever the estimate is.
     if (
@@ -337,16 +333,7 @@ export class OpenEngine implements OpenQueries {
         ),
       );
     } catch (error) {
-      this.#bar(
-        UNREADABLE_FOR,
-        new ServiceError(
-          "STORE_UNAVAILABLE",
-          "The records cannot be read for queries now; try again shortly.",
-          {},
-          { "Retry-After": "2" },
-        ),
-        (error as Error).message,
-      );
+      this.#bar(UNREADABLE_FOR, unreadable(), (error as Error).message);
     }
   }
 
@@ -358,16 +345,7 @@ export class OpenEngine implements OpenQueries {
         `a process for open queries was ${timedOut ? "ended" : "lost"}; the next query starts one`,
       );
     } else if (!outOfMemory) {
-      this.#bar(
-        UNREADABLE_FOR,
-        new ServiceError(
-          "STORE_UNAVAILABLE",
-          "The records cannot be read for queries now; try again shortly.",
-          {},
-          { "Retry-After": "2" },
-        ),
-        reason,
-      );
+      this.#bar(UNREADABLE_FOR, unreadable(), reason);
     } else {
       this.#bar(OUTGROWN_FOR, this.#outgrown(), reason);
     }
