@@ -251,6 +251,22 @@ describe.skipIf(!CHROMIUM)("the picture of evidence, in a browser", () => {
       expect(await page.locator("#picture [data-from*='tool']").count()).toBe(RUNS);
     }));
 
+  test("the arrows of the node under the pointer, or with the focus, are drawn strongly above all others", () =>
+    see("?siblings=single", {}, async (page) => {
+      const near = () =>
+        page.locator("#picture .ev-edges path").evaluateAll((paths) => {
+          const lit = paths.filter((path) => path.classList.contains("ev-near"));
+          const strong = lit.every((path) => getComputedStyle(path).strokeOpacity === "1");
+          return [lit.length, strong, paths.slice(-lit.length).every((path) => lit.includes(path))];
+        });
+      await named(page, "Summary of all plates").hover();
+      expect(await near()).toEqual([1, true, true]);
+      await page.hover(".crumb");
+      expect((await near())[0]).toBe(0);
+      await named(page, "Mask 1.0").locator("a").focus();
+      expect(await near()).toEqual([2, true, true]);
+    }));
+
   test("every way from an input to the result lights up, folded arrows too", () =>
     see("?siblings=single", {}, async (page) => {
       const lit = () =>

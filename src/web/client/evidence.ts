@@ -7,6 +7,7 @@ import { enableArrowKeys } from "./evidence/keys.js";
 import { enableMinimap } from "./evidence/minimap.js";
 import { savePng } from "./evidence/png.js";
 import { enableSearch } from "./evidence/search.js";
+import { enableNearArrows } from "./evidence/ways.js";
 import { enableDragging, enableZoom, fadeEdges, open } from "./evidence/viewport.js";
 
 if (drawing()) {
@@ -19,6 +20,7 @@ if (drawing()) {
   enableSearch();
   enableArrowKeys();
   enableDetails();
+  enableNearArrows();
   changeInPlace();
   document.querySelector("[data-save='png']")?.addEventListener("click", () => void savePng());
   announce(DRAWN);

@@ -287,6 +287,84 @@ describe("the picture of an evidence graph", () => {
     expect(hiddenFrom(draw(ofTool, { foldHubs: true }).svg)).toEqual([]);
   });
 
+  /** Runs of one program, each with three images and two results of its own; then one merge of all. */
+  const manyRuns = (runs: number): EvidenceGraph => {
+    const each = Array.from({ length: runs }, (_, run) => run);
+    const results = each.flatMap((run) => [`out-${run}-0`, `out-${run}-1`]);
+    return graphOf([
+      { "@id": id("all"), "@type": ["evi:Dataset"], generatedBy: to("merge") },
+      { "@id": id("merge"), "@type": ["evi:Computation"], usedDataset: to(...results) },
+      ...each.map((run) => ({
+        "@id": id(`run-${run}`),
+        "@type": ["evi:Computation"],
+        usedSoftware: to("tool"),
+        usedDataset: to(`in-${run}-0`, `in-${run}-1`, `in-${run}-2`),
+        generated: to(`out-${run}-0`, `out-${run}-1`),
+      })),
+      ...each.flatMap((run) =>
+        [`in-${run}-0`, `in-${run}-1`, `in-${run}-2`, `out-${run}-0`, `out-${run}-1`].map(
+          (name) => ({ "@id": id(name), "@type": ["evi:Dataset"] }),
+        ),
+      ),
+      { "@id": id("tool"), "@type": ["evi:Software"] },
+    ]);
+  };
+
+  it("of hundreds of records has each run beside its files, and the arrows of a hub in one line", () => {
+    const { svg } = draw(manyRuns(90));
+    const heights = new Map(nodesIn(svg).map((at) => [at["data-id"], placeOf(at)[1]]));
+    for (let run = 0; run < 90; run++) {
+      const at = heights.get(id(`run-${run}`))!;
+      for (const file of [`in-${run}-0`, `in-${run}-2`, `out-${run}-0`, `out-${run}-1`])
+        expect(Math.abs(heights.get(id(file))! - at), file).toBeLessThan(150);
+    }
+    const upright = (at: Record<string, string>) =>
+      /H(\d+)Q(\d+) \d+ \2 \d+V\d+/.exec(at["d"]!)?.[2] ?? [];
+    const lines = edgesIn(svg).filter((at) => at["data-to"] === id("merge"));
+    expect(lines).toHaveLength(180);
+    expect(new Set(lines.flatMap(upright)).size).toBe(1);
+    // What is not of a hub is drawn as ever.
+    const ofFiles = edgesIn(svg).filter((at) => at["data-from"]?.startsWith(id("in-")));
+    expect(ofFiles.flatMap(upright)).toEqual([]);
+    const width = Number(/ width="(\d+)"/.exec(svg)![1]);
+    const height = Number(/ height="(\d+)"/.exec(svg)![1]);
+    for (const { d } of edgesIn(svg))
+      for (const [, x, y] of d!.matchAll(/(-?[\d.]+) (-?[\d.]+)/g)) {
+        expect(Number(x)).toBeGreaterThanOrEqual(0);
+        expect(Number(x)).toBeLessThanOrEqual(width);
+        expect(Number(y)).toBeGreaterThanOrEqual(0);
+        expect(Number(y)).toBeLessThanOrEqual(height);
+      }
+  });
+
+  it("has lighter arrows only where hundreds run side by side", () => {
+    const strokes = (graph: EvidenceGraph) =>
+      /class="ev-edges"[^>]* stroke-width="([\d.]+)"(?: stroke-opacity="([\d.]+)")?/
+        .exec(draw(graph).svg)!
+        .slice(1);
+    // Sixty records are drawn as they always were.
+    const few = draw(manyRuns(9)).svg;
+    expect(strokes(manyRuns(9))).toEqual(["1.5", undefined]);
+    expect(edgesIn(few).filter((at) => at["d"]!.includes("Q"))).toEqual([]);
+    expect(strokes(manyRuns(90))).toEqual(["1", undefined]);
+    const files = Array.from({ length: 98 }, (_, file) => `file-${file}`);
+    const crossing = graphOf([
+      ...files.map((_, run) => ({
+        "@id": id(`run-${run}`),
+        "@type": ["evi:Computation"],
+        usedDataset: to(
+          ...[1, 2, 3, 4, 5, 6].map(
+            (step) => files[(run * run * 13 + step * step * 37 * (run + 1)) % 98]!,
+          ),
+        ),
+      })),
+      ...files.map((name) => ({ "@id": id(name), "@type": ["evi:Dataset"] })),
+    ]);
+    const [width, opacity] = strokes(crossing);
+    expect(width).toBe("1");
+    expect(Number(opacity)).toBeLessThan(0.6);
+  });
+
   it("leaves out kinds with their arrows, and counts them; its record stays", () => {
     expect(Object.fromEntries(countKinds(GRAPH))).toEqual({
       dataset: 41,

@@ -3,9 +3,11 @@
  * be.
  */
 import { getOrInsert } from "../../../get-or-insert.js";
+import { HUB_ARROWS } from "./picture.js";
 
 /** Between layers, between neighbours in a layer, and around the whole. */
 const BETWEEN_LAYERS = 64;
+const BETWEEN_CROWDED = 120;
 const BETWEEN_BOXES = 14;
 export const MARGIN = 16;
 /** Height that an arrow takes where it passes a layer. */
@@ -16,6 +18,8 @@ const LANE = 6;
  */
 const MAX_LANES = 4_000;
 const SWEEPS = 8;
+/** A drawing with more arrows is drawn so that each can still be followed. */
+export const CROWD = 100;
 
 /** A slot of a layer: a box, or the lane of arrows that pass the layer. */
 class Slot {
@@ -152,10 +156,12 @@ export function placeBoxes({ boxes, arrows, root, width }: Drawing): {
   setLayers(boxes, root);
   const slots = [...boxes, ...addLanes(arrows)];
   const columns = arranged(columnsOf(slots));
-  align(columns);
+  const crowded = arrows.length > CROWD;
+  align(columns, crowded);
   const top = slots.reduce((most, { y, height }) => Math.min(most, y - height / 2), Infinity);
   const bottom = slots.reduce((most, { y, height }) => Math.max(most, y - top + height / 2), 0);
-  const middle = (layer: number): number => MARGIN + width / 2 + layer * (width + BETWEEN_LAYERS);
+  const step = width + (crowded ? BETWEEN_CROWDED : BETWEEN_LAYERS);
+  const middle = (layer: number): number => MARGIN + width / 2 + layer * step;
   for (const slot of slots) {
     slot.x = Math.round(middle(slot.layer));
     slot.y = Math.round(slot.y - top) + MARGIN;
@@ -255,20 +261,23 @@ function crossings(columns: readonly Slot[][]): number {
 }
 
 /** Sets the heights of all slots. */
-function align(columns: readonly Slot[][]): void {
+function align(columns: readonly Slot[][], crowded: boolean): void {
   for (const column of columns) settle(column, () => 0);
   for (let sweep = 0; sweep < SWEEPS; sweep++) {
     const forward = sweep % 2 === 0;
-    for (const column of forward ? columns : columns.toReversed())
-      settle(
-        column,
-        (slot) =>
-          mean((forward ? slot.before : slot.after).map(({ y }) => y)) ??
-          mean((forward ? slot.after : slot.before).map(({ y }) => y)) ??
-          slot.y,
-      );
+    const among = (slot: Slot): number => {
+      const sides = forward ? [slot.before, slot.after] : [slot.after, slot.before];
+      // Hubs would pull all their neighbours to the middle, off what each of them belongs to.
+      const own = crowded ? sides.map((side) => side.filter((other) => !isHub(other))) : [];
+      const near = own.concat(sides).find((side) => side.length > 0) ?? [slot];
+      return mean(near.map(({ y }) => y))!;
+    };
+    for (const column of forward ? columns : columns.toReversed()) settle(column, among);
   }
 }
+
+const isHub = ({ before, after }: Slot): boolean =>
+  before.length >= HUB_ARROWS || after.length >= HUB_ARROWS;
 
 /**
  * Heights of one layer in their order, without overlap and with the least squared distance from

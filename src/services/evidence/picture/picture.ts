@@ -73,7 +73,7 @@ export interface PictureLimits {
 /** What is used everywhere: many arrows from one of them would hide how data flows. */
 const HUBS: ReadonlySet<GlyphName> = new Set(["software", "instrument", "agent", "schema"]);
 /** Arrows that a hub has at least. */
-const HUB_ARROWS = 12;
+export const HUB_ARROWS = 12;
 
 const ABSENT: Readonly<Record<Dangling["reason"], string>> = {
   external: "described elsewhere",

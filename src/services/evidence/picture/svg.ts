@@ -8,8 +8,9 @@ import { xmlValue } from "../../../model/markup.js";
 import { oneLine } from "../../../model/texts.js";
 import type { EvidenceGraph } from "../types.js";
 import { GLYPHS, type Glyph, LIGHT, PICTURE_STYLE } from "./glyphs.js";
-import { Arrow, Box, MARGIN, placeBoxes } from "./layout.js";
+import { Arrow, Box, CROWD, MARGIN, placeBoxes } from "./layout.js";
 import {
+  HUB_ARROWS,
   type Picture,
   type PictureEdge,
   type PictureLimits,
@@ -92,6 +93,11 @@ export interface PictureOptions extends PictureLimits {
   groupLink?: string;
 }
 
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
 /** An SVG document and what it shows. */
 export interface DrawnPicture extends Picture {
   svg: string;
@@ -108,6 +114,10 @@ const TOOLTIP = 500;
 const ASIDE = 22;
 /** The mark at a lower corner of a node that leads further, and the wider circle that takes clicks. */
 const PLUS = { radius: 9, reach: 15, aside: 0, onEllipse: 14, above: 2 };
+/** Distance of the line of many arrows from their hub, radius of its corners, most such lines. */
+const [JOIN, ROUND, MAX_JOINS] = [24, 8, 4];
+/** Arrows that one can follow side by side, and how light they become beyond that number. */
+const [SIDE_BY_SIDE, LIGHTEST] = [12, 0.3];
 /** Height of a grey count beside a node. */
 const COUNT_HEIGHT = 20;
 
@@ -131,6 +141,10 @@ export function drawPicture(graph: EvidenceGraph, options: PictureOptions): Draw
 function svgOf(picture: Picture, options: PictureOptions): string {
   const { root, edges, left } = picture;
   const { size, nodes, arrows, rests } = placed(picture);
+  const joins = joinsOf(
+    nodes.map(({ box }) => box),
+    arrows.length,
+  );
   const prefix = `ev-${createHash("sha256").update(root.id).digest("hex").slice(0, 8)}`;
   const height = size.height + left.length * LINE;
   const title = `Evidence of ${shortened(drawable(root.name), TOOLTIP)}`;
@@ -157,9 +171,9 @@ function svgOf(picture: Picture, options: PictureOptions): string {
     `<defs><marker id="${prefix}-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" ` +
       `markerHeight="7" orient="auto"><path class="ev-tip" d="M0 0L8 4L0 8Z" ` +
       `fill="${LIGHT.quiet}" stroke="none"/></marker></defs>`,
-    `<g class="ev-edges" fill="none" stroke="${LIGHT.quiet}" stroke-width="1.5" ` +
-      `marker-end="url(#${prefix}-tip)">`,
-    ...arrows.map(({ edge, arrow }) => edgeOf(edge, wayOf(edge, arrow))),
+    `<g class="ev-edges" fill="none" stroke="${LIGHT.quiet}" ` +
+      `${strokeOf(arrows, joins, height)} marker-end="url(#${prefix}-tip)">`,
+    ...arrows.map(({ edge, arrow }) => edgeOf(edge, wayOf(edge, arrow, joins))),
     "</g>",
     `<g class="ev-nodes" stroke-width="1.5">`,
     ...nodes.map(({ node, box }) => nodeOf(node, box, node === root, options)),
@@ -212,8 +226,58 @@ function placed({ root, nodes, edges, rests }: Picture) {
   return { size, ...drawn };
 }
 
+/** The x at which the arrows that leave or enter a box become one line, by the list of them. */
+type Joins = ReadonlyMap<readonly Arrow[], number>;
+
+/** In a crowd the arrows of a hub join beside it; of many hubs nobody would know the lines. */
+function joinsOf(boxes: readonly Box[], arrows: number): Joins {
+  if (arrows <= CROWD) return new Map();
+  const beside = new Map<number, { list: readonly Arrow[]; away: number }[]>();
+  for (const { x, leaving, entering } of boxes)
+    for (const [list, away] of [
+      [leaving, 1],
+      [entering, -1],
+    ] as const)
+      if (list.length >= HUB_ARROWS)
+        getOrInsert(beside, x + away * (WIDTH / 2 + JOIN), () => []).push({ list, away });
+  return new Map(
+    [...beside].flatMap(([x, hubs]) =>
+      hubs.length > MAX_JOINS
+        ? []
+        : hubs.map(({ list, away }, index) => [list, x + away * index * ROUND] as const),
+    ),
+  );
+}
+
+const joinOf = ({ from, to, way, backward }: Arrow, joins: Joins): number | undefined =>
+  way.length > 0 || backward ? undefined : (joins.get(to.entering) ?? joins.get(from.leaving));
+
+/** Arrows are thinner and lighter the more of them run side by side from top to bottom. */
+function strokeOf(arrows: readonly { arrow: Arrow }[], joins: Joins, height: number): string {
+  if (arrows.length <= CROWD) return 'stroke-width="1.5"';
+  const climb = arrows.reduce(
+    (sum, { arrow }) =>
+      joinOf(arrow, joins) === undefined ? sum + Math.abs(arrow.from.y - arrow.to.y) : sum,
+    0,
+  );
+  const opacity = Math.min(
+    1,
+    Math.max(LIGHTEST, Math.sqrt(SIDE_BY_SIDE / Math.max(1, climb / height))),
+  );
+  return `stroke-width="1"${opacity < 1 ? ` stroke-opacity="${opacity.toFixed(2)}"` : ""}`;
+}
+
+/** From one height to another by way of a line that others share. */
+function joinedWay(before: Point, { x, y }: Point, at: number): string {
+  const turn = Math.sign(y - before.y) * ROUND;
+  return (
+    `H${at - ROUND}Q${at} ${before.y} ${at} ${before.y + turn}` +
+    `V${y - turn}Q${at} ${y} ${at + ROUND} ${y}H${x}`
+  );
+}
+
 /** Path data of an edge: curves between layers, straight where it passes one. */
-function wayOf({ from, to }: PictureEdge, arrow: Arrow): string {
+function wayOf({ from, to }: PictureEdge, arrow: Arrow, joins: Joins): string {
   const [start, end] = [arrow.from, arrow.to];
   if (from === to) {
     const top = start.y - HEIGHT / 2;
@@ -233,11 +297,14 @@ function wayOf({ from, to }: PictureEdge, arrow: Arrow): string {
         { x: end.x + half + behind(to), y: end.y },
       ]
     : [{ x: start.x + half + behind(from), y: start.y }, ...lanes, { x: end.x - half, y: end.y }];
+  const join = joinOf(arrow, joins);
   let path = "";
-  let before: { x: number; y: number } | undefined;
+  let before: Point | undefined;
   for (const [place, { x, y }] of points.entries()) {
     if (!before) path += `M${x} ${y}`;
     else if (place % 2 === 0) path += `H${x}`;
+    else if (join !== undefined && Math.abs(y - before.y) > 2 * ROUND)
+      path += joinedWay(before, { x, y }, join);
     else {
       const middle = Math.round((before.x + x) / 2);
       path += `C${middle} ${before.y} ${middle} ${y} ${x} ${y}`;

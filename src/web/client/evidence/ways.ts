@@ -1,5 +1,5 @@
 // The ways of a node light up: those between it and the record that the picture is about.
-import { arrows, drawing, idOf, nodeBy, nodes, rootNode } from "./drawing.js";
+import { arrows, drawing, frame, idOf, nodeBy, nodeOf, nodes, rootNode } from "./drawing.js";
 
 /** What can be reached from a node by these steps. */
 function reached(start: string, steps: ReadonlyMap<string, string[]>): Set<string> {
@@ -53,6 +53,29 @@ export function lightWays(id: string | undefined): void {
     node.classList.toggle("ev-lit", way.has(idOf(node)));
     node.classList.toggle("ev-chosen", isNode && idOf(node) === id);
   }
-  for (const { from, to, path } of arrows())
-    path.classList.toggle("ev-lit", way.has(from) && way.has(to));
+  for (const { from, to, path } of arrows()) light(path, "ev-lit", way.has(from) && way.has(to));
+}
+
+/** What is lit is drawn last: no other arrow crosses it. */
+function light(path: SVGElement, as: "ev-lit" | "ev-near", on: boolean): void {
+  if (path.classList.contains(as) === on) return;
+  path.classList.toggle(as, on);
+  if (on) path.parentElement!.append(path);
+}
+
+/** The arrows of the node under the pointer or with the focus light up: nobody finds them in a crowd. */
+export function enableNearArrows(): void {
+  const lightNear = (node: SVGElement | null): void => {
+    const id = node && CSS.escape(idOf(node));
+    for (const path of frame.querySelectorAll<SVGElement>(".ev-near"))
+      light(path, "ev-near", false);
+    for (const path of frame.querySelectorAll<SVGElement>(
+      `.ev-edge:is([data-from="${id}"], [data-to="${id}"])`,
+    ))
+      light(path, "ev-near", true);
+  };
+  for (const event of ["pointerover", "focusin"])
+    frame.addEventListener(event, ({ target }) => lightNear(nodeOf(target)));
+  for (const event of ["pointerleave", "focusout"])
+    frame.addEventListener(event, () => lightNear(null));
 }
