@@ -28,7 +28,14 @@ import { pageOf } from "./frame.js";
 import { revisionsOf } from "./meanwhile.js";
 import { arkIn, personCalled } from "./people.js";
 import type { Chosen, Row, TakenBack } from "./rows.js";
-import { CHANGED_MEANWHILE, OPENS_FOR_EVER, stepsBack, UndoForm, wasOpened } from "./undo.js";
+import {
+  CHANGED_MEANWHILE,
+  MEMBERS_STAY_OPEN,
+  OPENS_FOR_EVER,
+  stepsBack,
+  UndoForm,
+  wasOpened,
+} from "./undo.js";
 
 /** Records of one action, and of one request of it (MAX_BULK_RECORDS is no less by default). */
 export const [MOST, BATCH] = [1_000, 100];
@@ -532,6 +539,7 @@ export function OutcomeNotice({
         {failed.length > 0 && `, ${countText(failed.length)} not`}.
       </p>
       {wasOpened(action, rows, chosen) && <p>What was private is open now. {OPENS_FOR_EVER}</p>}
+      {rows.some((row) => row.withDrafts) && <p>{MEMBERS_STAY_OPEN}</p>}
       <UndoForm csrf={csrf} steps={stepsBack(action, rows, chosen)} />
       {failed.length > 0 && (
         <ul>

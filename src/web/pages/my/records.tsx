@@ -379,8 +379,10 @@ async function undone(request: PageRequest): Promise<Page | Redirect> {
     );
     const rows = await takeBack(request, steps);
     const from = form.get("from");
-    if (from !== null && arkIn(from) === from && rows.every((row) => row.done))
-      return { redirect: withQuery(recordPath(from), { done: "undo" }) };
+    if (from !== null && arkIn(from) === from && rows.every((row) => row.done)) {
+      const drafts = rows.some((row) => row.withDrafts) ? "yes" : null;
+      return { redirect: withQuery(recordPath(from), { done: "undo", drafts }) };
+    }
     return await records(request, { action: { done: "set back to what they were" }, rows, chosen });
   } catch (error) {
     return records(request, undefined, problemOf(error).form ?? "This cannot be taken back.");

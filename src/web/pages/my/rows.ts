@@ -19,6 +19,8 @@ export interface Row {
   id: string;
   done: boolean;
   message: string | null;
+  /** Drafts of a crate were set back with it. */
+  withDrafts?: boolean;
   /** The record after the action. */
   after?: {
     kind: string | null;

@@ -60,6 +60,10 @@ export function stepsBack(
 export const OPENS_FOR_EVER =
   "Who sees it may cite it: an open record does not become private again, and this has no Undo.";
 
+/** What an Undo of a crate's publication does not take back. */
+export const MEMBERS_STAY_OPEN =
+  "Drafts in a crate that had been private stay open: an open record does not become private again.";
+
 /** Whether an action opened a private record, which nothing takes back. */
 export const wasOpened = (
   { opens }: { opens?: true },
@@ -132,7 +136,7 @@ export async function takeBack(request: PageRequest, steps: readonly Step[]): Pr
       const drafts = step.crateAt === undefined ? [] : await openedWith(request, step);
       await setBack(request, step);
       for (const draft of drafts) await setBack(request, draft);
-      rows.push({ id: step.id, done: true, message: null });
+      rows.push({ id: step.id, done: true, message: null, withDrafts: drafts.length > 0 });
     } catch (error) {
       rows.push({ id: step.id, done: false, message: refusalOf(error) });
     }

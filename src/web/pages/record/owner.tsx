@@ -5,7 +5,7 @@ import { recordPath, withQuery } from "../../paths.js";
 import { mayBeNewVersion } from "../edit.js";
 import type { PageRequest } from "../../page.js";
 import { ACTIONS } from "../my/actions.js";
-import { OPENS_FOR_EVER, UndoForm, unsealedSteps } from "../my/undo.js";
+import { MEMBERS_STAY_OPEN, OPENS_FOR_EVER, UndoForm, unsealedSteps } from "../my/undo.js";
 import type { PageRecord } from "./provenance.js";
 
 /** Below “⋯”, in this order; some only in some states. */
@@ -84,6 +84,7 @@ export function DoneNotice({ id, request }: { id: string; request: PageRequest }
   return (
     <Notice tone="success">
       <p>The record was {done}.</p>
+      {name === "undo" && query.get("drafts") !== null && <p>{MEMBERS_STAY_OPEN}</p>}
       <TakeBack id={id} request={request} />
     </Notice>
   );
