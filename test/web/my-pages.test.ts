@@ -131,20 +131,58 @@ describe("the pages of one's own work and of administration", () => {
     expect(await new Reader(server).signIn(ada.email, next)).toBe(303);
   });
 
-  test("a group is created, gets a member and loses it", async () => {
+  test("a group shows its members with role and date, what it owns and who may do what, to others as well", async () => {
     const grace = "ark:99999/user-grace";
-    await reader.send("/my/groups", {
+    const other = new Reader(server);
+    await other.signIn("grace@example.org");
+    const empty = await other.get("/my/groups");
+    expect(empty.text).toContain("A group owns records together");
+    const created = await reader.send("/my/groups", {
       action: "create",
       name: "Imaging",
       description: "Microscopes.",
     });
-    const { text } = await reader.get("/my/groups");
-    expect(text).toContain("Imaging");
-    const group = /name="group" value="([^"]+)"/.exec(text)![1]!;
-    await reader.send("/my/groups", { action: "add", group, user: grace });
-    expect((await reader.get("/my/groups")).text).toContain(`value="${grace}"`);
-    await reader.send("/my/groups", { action: "remove", group, user: grace });
-    expect((await reader.get("/my/groups")).text).not.toContain(`value="${grace}"`);
+    const { text } = await reader.get(created.location!);
+    expect(text).toContain("was created");
+    expect(text).toContain("The group owns no record yet");
+    const group = new URLSearchParams(created.location!.split("?")[1]).get("group")!;
+    const added = await reader.send("/my/groups", { action: "add", group, user: grace });
+    const withGrace = (await reader.get(added.location!)).text;
+    expect(withGrace).toMatch(/grace<\/bdi><\/a> is a member of/i);
+    expect(withGrace).toMatch(/Remove grace from Imaging\?/i);
+    for (const [visibility, name] of [
+      ["open", "Plate for all"],
+      ["private", "Plate of the group"],
+    ])
+      await server.request("POST", `/dataset?visibility=${visibility}`, {
+        token: root.token,
+        json: { ...bodyOf("dataset", group), name },
+      });
+    const mine = (await reader.get("/my/groups")).text;
+    expect(mine).toContain("Plate of the group");
+    expect(mine).toMatch(/<strong>2<\/strong> datasets/);
+    const forOthers = await new Reader(server).get(`/${group}`);
+    const rows = [...forOthers.text.matchAll(/<td class="entry">(.*?)<\/tr>/gs)].map(([row]) =>
+      row
+        .replace(/<[^>]*>/g, " ")
+        .replace(/\s+/g, " ")
+        .trim(),
+    );
+    expect(rows).toEqual([
+      expect.stringMatching(/^ada\b.* Owner \d+ \w{3} \d{4}$/i),
+      expect.stringMatching(/^grace Member \d+ \w{3} \d{4}$/i),
+    ]);
+    expect(forOthers.text).toContain("All members may read and change what the group owns");
+    expect(forOthers.text).toMatch(/<strong>1<\/strong> dataset</);
+    expect(forOthers.text).not.toContain("Plate of the group");
+    expect(forOthers.text).not.toContain("Add or remove members");
+    const removed = await reader.send("/my/groups", { action: "remove", group, user: grace });
+    const without = (await reader.get(removed.location!)).text;
+    expect(without).toMatch(/grace<\/bdi><\/a> is no member of/i);
+    expect(without).not.toContain(`value="${grace}"`);
+    // An address alone claims nothing.
+    const claimed = await reader.get(`/my/groups?group=${group}&added=${grace}`);
+    expect(claimed.text).not.toContain("is a member of");
   });
 
   test("an administrator disables an account and gives out a reset link that works once", async () => {

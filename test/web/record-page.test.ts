@@ -224,7 +224,7 @@ test("the page of a user shows what they own; that of a group its members", asyn
   const dataset = await create("dataset", { name: "Something of Ada" });
   expect(section(await page(`/${ada.id}`), "records")).toContain(`href="/${dataset}"`);
   const group = await create("group", { name: "Laboratory", members: [ada.id, bob.id] });
-  const members = section(await page(`/${group}`), "related");
+  const members = section(await page(`/${group}`), "members");
   expect(members).toContain(`href="/${ada.id}"`);
   expect(members).toContain(`href="/${bob.id}"`);
 });

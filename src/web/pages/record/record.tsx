@@ -3,7 +3,7 @@ import { getOrInsert } from "../../../get-or-insert.js";
 import { CONNECTIONS } from "../../../model/connections.js";
 import { type JsonObject, referencesIn } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
-import { KINDS } from "../../../model/kinds.js";
+import { COLLECTIVES, KINDS } from "../../../model/kinds.js";
 import { labelOf as labelOfDocument, nameText } from "../../../model/labels.js";
 import { plainLine, plainText, textOf } from "../../../model/texts.js";
 import { CITED } from "../../../services/formats/facts.js";
@@ -57,6 +57,7 @@ import { feedLink, linkPicture, personPath, recordPath, withQuery } from "../../
 import { DoneNotice, OwnerActions, PublishButton } from "./owner.js";
 import { orcidOf } from "../person.js";
 import { type Origin, OriginLine, OriginSentence, readOrigin } from "./origin.js";
+import { type Collective, Members, OwnedNumbers, readCollective, Rights } from "../collective.js";
 import { AccessNotice, ownAccess } from "./ask.js";
 import { Access, People, type Stored, WhoReads } from "./access.js";
 import { Contents, Datasheet, hasDatasheet, OwnPage, Subcrates } from "./crate.js";
@@ -103,10 +104,11 @@ export async function recordPage(
   });
   // Who may change the record has no request for it.
   const isOpen = agent || view.record.publicationStatus === "PUBLISHED";
-  const [answer, origin, access] = await Promise.all([
+  const [answer, origin, access, collective] = await Promise.all([
     asking,
     agent ? null : readOrigin(request, id),
     isOpen ? null : ownAccess(request, id),
+    COLLECTIVES.has(kind) ? readCollective(request, id) : null,
   ]);
   const landmarks = landmarksOf({ ...view.record, document: view.bytes });
   const crate = crateOf(answer.record!);
@@ -128,8 +130,7 @@ export async function recordPage(
     ...(agent ? {} : { image: linkPicture(id) }),
     links: [
       ...landingLinks(place, landmarks).map(({ rel, href, ...more }) => ({ rel, href, ...more })),
-      ...(["user", "group", "organization"].includes(kind) ? [feedLink({ owner: id })] : []),
-      ...(kind === "project" ? [feedLink({ project: id })] : []),
+      ...feedsOf(kind, id),
     ],
     ...dataOf(answer.record!, document, view),
     body: (
@@ -137,6 +138,7 @@ export async function recordPage(
         {...{ request, landmarks, title, document, kind, metadataSize }}
         record={answer.record!}
         owned={answer.owned}
+        collective={collective}
         holdings={answer.holdings}
         contents={answer.contents}
         subcrates={answer.subcrates}
@@ -152,6 +154,10 @@ export async function recordPage(
   };
 }
 
+/** The feed of what an agent owns. */
+const feedsOf = (kind: KindName, id: string) =>
+  AGENTS.has(kind) ? [feedLink(kind === "project" ? { project: id } : { owner: id })] : [];
+
 /** Characters of a description of which the summary for search engines is made. */
 const MAX_SUMMARY = 5_000;
 
@@ -163,7 +169,7 @@ const STATES_ORIGIN: ReadonlySet<KindName> = new Set([
   "experiment",
   "mlmodel",
 ]);
-const AGENTS: ReadonlySet<KindName> = new Set(["user", "group", "organization", "project"]);
+const AGENTS: ReadonlySet<KindName> = new Set(["user", ...COLLECTIVES]);
 
 const textMember = (document: JsonObject, name: string): string | null => textOf(document[name]);
 
@@ -189,6 +195,8 @@ interface BodyProps {
   request: PageRequest;
   record: PageRecord;
   owned: RecordPageQuery["owned"];
+  /** Of a group, organization or project. */
+  collective: Collective | null;
   holdings: RecordPageQuery["holdings"];
   contents: RecordPageQuery["contents"];
   subcrates: RecordPageQuery["subcrates"];
@@ -270,6 +278,7 @@ function Body(props: BodyProps) {
             />
           )}
           {crate && <CrateChecks record={record} crate={crate} title={props.title} />}
+          <MembersSection {...props} />
           {isAgent && <Holdings {...props} />}
           <Relations record={record} kind={kind} />
           <Metadata kind={kind} document={document} names={names} content={contentOf(record)} />
@@ -803,7 +812,6 @@ function Relations({ record, kind }: { record: PageRecord; kind: KindName }) {
     ["ANNOTATES", "About", record.annotates],
     ["HAS_PART", "Parts", partsBesides(record, kind)],
     ["IS_PART_OF", "Part of", partOf],
-    ["MEMBERS", "Members", record.members],
     ["ORGANIZATIONS", "Organizations and groups", record.organizations],
     ["PROJECTS", "Projects", record.projects],
   ];
@@ -839,8 +847,25 @@ function partsBesides(record: PageRecord, kind: KindName): Related | undefined {
   return listed ? undefined : record.hasPart;
 }
 
+/** Who is in a group, organization or project, and what that means. */
+function MembersSection({ collective, request: { viewer } }: BodyProps) {
+  if (!collective) return null;
+  const mayManage = collective.kind === "GROUP" && collective.owner?.id === viewer?.id;
+  return (
+    <Section id="members" title="Members" count={countText(collective.members.totalCount)}>
+      <Rights collective={collective} />
+      <Members collective={collective} />
+      {mayManage && (
+        <p>
+          <a href="/my/groups">Add or remove members</a>
+        </p>
+      )}
+    </Section>
+  );
+}
+
 /** What a user, group, organization or project owns. */
-function Holdings({ record, owned, holdings }: BodyProps) {
+function Holdings({ record, owned, collective, holdings }: BodyProps) {
   const total = owned?.totalCount ?? 0;
   const shown = holdings?.nodes ?? [];
   return (
@@ -851,6 +876,7 @@ function Holdings({ record, owned, holdings }: BodyProps) {
         </p>
       ) : (
         <>
+          {collective && <OwnedNumbers collective={collective} />}
           <div class="results-list">
             {shown.map((each) => (
               <RecordCard record={each} />
