@@ -65,6 +65,13 @@ describe("the pages that find records", () => {
       expect(shown).toEqual(expect.arrayContaining(["2 organizations", "2 other objects"]));
       expect(shown).toContain("1 person");
     }
+    const home = (await get("/")).text;
+    const [, people] = /<a href="([^"]+)"><strong>1<\/strong> person</.exec(home) ?? [];
+    const { text } = await get(people!);
+    expect(text).toContain('<h1 dir="auto">People</h1>');
+    expect(text).toContain("1 record");
+    expect(text).toContain("Eve");
+    expect(text).not.toContain("University");
   });
 
   test("years of publication narrow a list, which can be in their order", async () => {

@@ -18,10 +18,19 @@ import {
   type SearchQueryVariables,
 } from "../documents.js";
 import { kindConstant, kindOf, type Names, namesOf } from "../format.js";
-import { agentOf, counted, countText, kindText, licenceText, shortened } from "../words.js";
+import {
+  agentOf,
+  capitalized,
+  counted,
+  countText,
+  kindText,
+  licenceText,
+  shortened,
+} from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { feedLink, recordPath, withQuery } from "../paths.js";
 import { typeText } from "./record/access.js";
+import { getOrInsert } from "../../get-or-insert.js";
 import { ownValue } from "../../own.js";
 
 const PAGE_SIZE = 20;
@@ -459,10 +468,17 @@ async function kindPage(request: PageRequest, kind: KindName): Promise<Page> {
     COLLECTIVES.has(kind) || kind === "user" || asksForDrafts(request.query, stated)
       ? null
       : await withoutDrafts(request);
-  const filter = both({ kinds: [kindConstant(kind)] }, filterOf(stated), drafts);
+  const part =
+    kind === "entity" ? ENTITIES.find(([of]) => of === request.query.get("of")) : undefined;
+  const found = part && (await entitiesByType(request, drafts));
+  const filter = both(
+    { kinds: [kindConstant(kind)], ...(found && { ids: found.get(part[0]) ?? [] }) },
+    filterOf(stated),
+    drafts,
+  );
   const listing = await listed(request, filter, request.query.get("sort") ?? "");
   const names = await namesIn(request, stated);
-  const title = kindText(kind, true);
+  const title = found ? capitalized(part[2]) : kindText(kind, true);
   return {
     title,
     description: `${counted(listing.total, "record")} of the kind ${kindText(kind)}.`,
@@ -484,40 +500,50 @@ const PUBLISHED: Filter = {
   kinds: ["RO_CRATE", "DATASET", "ML_MODEL"],
 };
 
-/** What is counted: how it is called in the singular and the plural. */
-type KindNumber = readonly [kind: string, count: number, one: string, many: string];
+/** What is counted: the address of its list, and how it is called in the singular and the plural. */
+type KindNumber = readonly [path: string, count: number, one: string, many: string];
+
+/** Entities are people, organizations or neither; each has a list of its own. */
+const ENTITIES: readonly (readonly [of: string, one: string, many: string])[] = [
+  ["person", "person", "people"],
+  ["organization", "organization", "organizations"],
+  ["other", kindText("ENTITY"), kindText("ENTITY", true)],
+];
+
+/** Entities by what they are; undefined where there are too many to be read. */
+async function entitiesByType({ ask }: PageRequest, filter: Filter | null) {
+  const { records } = await ask(AgentsDocument, {
+    filter: both({ kinds: ["ENTITY"] }, filter) ?? {},
+  });
+  if (records.pageInfo.hasNextPage) return undefined;
+  const found = new Map<string, string[]>();
+  for (const { id, types } of records.nodes)
+    getOrInsert(found, agentOf(types) ?? "other", () => []).push(id);
+  return found;
+}
 
 /**
  * How many records of each kind there are. People and organizations are counted apart, and stand
  * last with the other objects: most of these are what crates say of their records.
  */
 export async function kindNumbers(
-  { ask }: PageRequest,
+  request: PageRequest,
   groups: BrowseQuery["kinds"]["groups"],
   filter: Filter | null,
 ): Promise<KindNumber[]> {
   const numbers = groups.flatMap(({ kind, count }): KindNumber[] =>
-    kind === null ? [] : [[kind, count, kindText(kind), kindText(kind, true)]],
+    kind === null ? [] : [[kindOf(kind), count, kindText(kind), kindText(kind, true)]],
   );
-  const entities = numbers.find(([kind]) => kind === "ENTITY");
+  const entities = numbers.find(([path]) => path === "entity");
   if (!entities) return numbers;
-  const [kind, count, one, many] = entities;
-  const { records } = await ask(AgentsDocument, {
-    filter: both({ kinds: ["ENTITY"] }, filter) ?? {},
-  });
-  const found = records.nodes.flatMap(({ types }) => agentOf(types) ?? []);
-  const people = found.filter((agent) => agent === "person").length;
-  const rest = count - found.length;
+  const [path, count, one, many] = entities;
+  const found = await entitiesByType(request, filter);
   // More than were read: how many of them are people is not known.
-  const apart: readonly KindNumber[] = records.pageInfo.hasNextPage
-    ? [[kind, count, one, `people, organizations, ${many}`]]
-    : [
-        [kind, people, "person", "people"],
-        [kind, found.length - people, "organization", "organizations"],
-        [kind, rest, one, many],
-      ];
+  const apart: readonly KindNumber[] = !found
+    ? [[path, count, one, `people, organizations, ${many}`]]
+    : ENTITIES.map(([of, ...names]) => [`entity?of=${of}`, found.get(of)?.length ?? 0, ...names]);
   const stated = apart.filter(([, number]) => number > 0);
-  return [...numbers.filter(([other]) => other !== kind), ...stated];
+  return [...numbers.filter((other) => other !== entities), ...stated];
 }
 
 /** Each number a link to its list. */
@@ -525,9 +551,9 @@ export function KindNumbers({ numbers }: { numbers: readonly KindNumber[] }) {
   if (numbers.length === 0) return null;
   return (
     <ul class="numbers">
-      {numbers.map(([kind, count, one, many]) => (
+      {numbers.map(([path, count, one, many]) => (
         <li>
-          <a href={`/browse/${kindOf(kind)}`}>
+          <a href={`/browse/${path}`}>
             <strong>{countText(count)}</strong> {(count === 1 ? one : many).toLowerCase()}
           </a>
         </li>
