@@ -185,6 +185,22 @@ describe("the pages of one's own work and of administration", () => {
     expect(claimed.text).not.toContain("is a member of");
   });
 
+  test("a group of thousands of members has its page, without the dates that are too much to read", async () => {
+    const members = Array.from({ length: 5_000 }, (_, at) => `ark:99999/user-of-many-${at}`);
+    const { body: group } = await server.request<{ "@id": string }>("POST", "/group", {
+      token: root.token,
+      json: { ...bodyOf("group", root.id), members: [...members, ada.id] },
+    });
+    for (let at = 0; at < 50; at++)
+      await server.request("PATCH", `/group/${group["@id"]}`, {
+        token: root.token,
+        json: { description: `Version ${at}` },
+      });
+    const { status, text } = await new Reader(server).get(`/${group["@id"]}`);
+    expect(status).toBe(200);
+    expect(text).toContain("All members may read");
+  });
+
   test("an administrator disables an account and gives out a reset link that works once", async () => {
     const admin = new Reader(server);
     await admin.signIn(root.email);

@@ -1,9 +1,14 @@
 /** Groups, organizations and projects: who is in them and since when, who may do what, what they own. */
 import type { ComponentChildren } from "preact";
+import { ServiceError } from "../../errors.js";
 import { isObject, type JsonValue, listOf } from "../../model/field.js";
 import { nameText } from "../../model/labels.js";
 import { EntryTable, When } from "../components.js";
-import { CollectiveDocument, type CollectiveQuery } from "../documents.js";
+import {
+  CollectiveDocument,
+  CollectiveHistoryDocument,
+  type CollectiveHistoryQuery,
+} from "../documents.js";
 import { kindOf } from "../format.js";
 import type { PageRequest } from "../page.js";
 import { withQuery } from "../paths.js";
@@ -13,12 +18,19 @@ import { relatedPath } from "./record/provenance.js";
 
 /** One of them; null where nothing is stored under the identifier. */
 export async function readCollective({ ask }: Pick<PageRequest, "ask">, id: string) {
-  const { record, owned, newest } = await ask(CollectiveDocument, { id });
-  return record && { ...record, owned: owned.groups, newest: newest.nodes };
+  const [{ record, owned, newest }, history] = await Promise.all([
+    ask(CollectiveDocument, { id }),
+    ask(CollectiveHistoryDocument, { id }).catch((error: unknown) => {
+      if (error instanceof ServiceError && error.status < 500) return null;
+      throw error;
+    }),
+  ]);
+  const revisions = history?.record?.revisions ?? null;
+  return record && { ...record, revisions, owned: owned.groups, newest: newest.nodes };
 }
 export type Collective = NonNullable<Awaited<ReturnType<typeof readCollective>>>;
 
-type Revisions = NonNullable<CollectiveQuery["record"]>["revisions"];
+type Revisions = NonNullable<CollectiveHistoryQuery["record"]>["revisions"];
 
 const membersOf = (document: unknown): readonly unknown[] =>
   isObject(document as JsonValue) ? listOf((document as { members?: JsonValue }).members) : [];
@@ -46,7 +58,7 @@ interface MembersProps {
 /** Its owner first, then the members, with role and date. */
 export function Members({ collective, action }: MembersProps) {
   const { id, owner, members, revisions } = collective;
-  const joined = joinedAt(revisions);
+  const joined = revisions ? joinedAt(revisions) : new Map<unknown, string>();
   const others = members.nodes.filter((member) => member.id !== owner?.id);
   const rows: Named[] = owner ? [owner, ...others] : others;
   return (
@@ -56,7 +68,9 @@ export function Members({ collective, action }: MembersProps) {
         columns={[
           ["Name", (member) => <RecordLink record={member} glyph />],
           ["Role", (member) => (member.id === owner?.id ? "Owner" : "Member")],
-          ["Since", (member) => <When at={joined.get(member.id) ?? null} />],
+          ...(joined.size > 0
+            ? [["Since", (member: Named) => <When at={joined.get(member.id) ?? null} />] as const]
+            : []),
           ...(action && others.length > 0
             ? [["Action", (member: Named) => member.id !== owner?.id && action(member)] as const]
             : []),
