@@ -14,7 +14,7 @@ import type { Page, PageRequest, Redirect, Route } from "../../page.js";
 import { withQuery } from "../../paths.js";
 import { type Problem, problemOf } from "../../problems.js";
 import { type Named, RecordLink, StatusBadge } from "../../record-components.js";
-import { shortened } from "../../words.js";
+import { kindText, shortened } from "../../words.js";
 import { type Collective, Members, OwnedNumbers, readCollective, Rights } from "../collective.js";
 import { own, pageOf } from "./frame.js";
 import { personCalled } from "./people.js";
@@ -205,11 +205,12 @@ function RemoveMember(props: { csrf: string | null; group: Collective; member: N
 /** What a group owns: numbers, the newest, and the way to all. */
 function Owned({ group }: { group: Collective }) {
   const all = `/my/records?of=${encodeURIComponent(group.id)}`;
+  const what = kindText(group.kind ?? null).toLowerCase();
   if (group.newest.length === 0)
     return (
       <p>
-        The group owns no record yet. Choose <a href="/my/records">records of your own</a>, then{" "}
-        <strong>Hand over</strong> to give them to the group.
+        The {what} owns no record yet. Choose <a href="/my/records">records of your own</a>, then{" "}
+        <strong>Hand over</strong> to give them to the {what}.
       </p>
     );
   return (
@@ -228,7 +229,7 @@ function Owned({ group }: { group: Collective }) {
         ))}
       </ul>
       <p>
-        <a href={all}>All records of the group</a>
+        <a href={all}>All records of the {what}</a>
       </p>
     </>
   );
