@@ -1,5 +1,7 @@
 /** Parts of pages that show records. */
 import type { ComponentChildren } from "preact";
+import type { KindName } from "../model/kind.js";
+import { COLLECTIVES } from "../model/kinds.js";
 import { plainText } from "../model/texts.js";
 import { Outside, When } from "./components.js";
 import { kindOf } from "./format.js";
@@ -72,6 +74,9 @@ export function KindLabel({ kind, types }: KindProps) {
     </span>
   );
 }
+
+/** They own records, and are open for good: nobody publishes them. */
+export const AGENTS: ReadonlySet<KindName> = new Set(["user", ...COLLECTIVES]);
 
 interface BadgeProps {
   status: string | null;
@@ -169,13 +174,14 @@ export function RecordCard({ record, level = 3, children }: CardProps) {
             {shortened(licenceText(record.license), 60)}
           </>
         )}{" "}
-        {record.publicationStatus !== "PUBLISHED" && (
-          <StatusBadge
-            status={record.publicationStatus}
-            visibility={record.visibility}
-            embargoEndsAt={record.embargoEndsAt}
-          />
-        )}
+        {record.publicationStatus !== "PUBLISHED" &&
+          !AGENTS.has(kindOf(record.kind ?? "ENTITY")) && (
+            <StatusBadge
+              status={record.publicationStatus}
+              visibility={record.visibility}
+              embargoEndsAt={record.embargoEndsAt}
+            />
+          )}
       </p>
       {children ??
         (record.description && <p dir="auto">{shortened(plainText(record.description), 280)}</p>)}

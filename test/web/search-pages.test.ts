@@ -45,6 +45,20 @@ describe("the pages that find records", () => {
     expect(narrowed.text).not.toContain("Zebra plate 00");
   });
 
+  test("a group is shown without the status of a draft, which it has for good", async () => {
+    const named = "Watchers of animals";
+    await server.request("POST", "/group", {
+      token: ada.token,
+      json: { ...bodyOf("group", ada.id), name: named },
+    });
+    const { text } = await get("/search?q=watchers");
+    const [, card = ""] = /<article class="card">([^]*?)<\/article>/.exec(text) ?? [];
+    expect(card).toContain(named);
+    expect(card).not.toContain("Draft");
+    const plate = (await get("/search?q=plate")).text;
+    expect(/<article class="card">([^]*?)<\/article>/.exec(plate)?.[1]).toContain("Draft");
+  });
+
   test("people and organizations are counted apart from other objects, at home and in browse", async () => {
     const named = [
       { "@id": "#eve", "@type": "Person", name: "Eve" },

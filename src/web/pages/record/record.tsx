@@ -27,6 +27,7 @@ import {
 } from "../../components.js";
 import {
   Agent,
+  AGENTS,
   KindLabel,
   Licence,
   type Named,
@@ -169,7 +170,6 @@ const STATES_ORIGIN: ReadonlySet<KindName> = new Set([
   "experiment",
   "mlmodel",
 ]);
-const AGENTS: ReadonlySet<KindName> = new Set(["user", ...COLLECTIVES]);
 
 const textMember = (document: JsonObject, name: string): string | null => textOf(document[name]);
 
