@@ -159,7 +159,8 @@ function check(value: unknown, position: number): void {
       refuse("a number that is not finite, or an integer beyond 2^53");
   } else if (Array.isArray(value)) {
     for (const one of value)
-      if (Array.isArray(one)) refuse("a list in a list");
+      if (one !== null && typeof one !== "string" && typeof one !== "number")
+        refuse(`a list with ${typeof one}`);
       else check(one, position);
   } else refuse(`${typeof value} cannot be bound`);
 }

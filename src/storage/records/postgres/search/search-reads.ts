@@ -674,11 +674,12 @@ class Search {
     sql: Sql,
   ): string {
     const [most, from] = [sql.add(limit), sql.add(offset)];
+    const rank = (): string => `(${rankSql(sql)}) * ${kindWeightSql("t.kind")} AS rank`;
     const words = [];
     if (candidates !== undefined) {
       const states = `unnest(${sql.add(candidates)}::bigint[])`;
       words.push(
-        `SELECT t.state, t.state AS place, (${rankSql(sql)}) * ${kindWeightSql("t.kind")} AS rank FROM ${states} AS c (state)
+        `SELECT t.state, t.state AS place, ${rank()} FROM ${states} AS c (state)
           JOIN text AS t ON t.state = c.state`,
         `(SELECT t.state, -t.state, 0 FROM text AS t WHERE ${this.#holds(query, sql)}
           AND t.state NOT IN (SELECT ${states}) ORDER BY t.state DESC
@@ -686,7 +687,7 @@ class Search {
       );
     } else if (query !== "")
       words.push(
-        `SELECT t.state, t.state AS place, (${rankSql(sql)}) * ${kindWeightSql("t.kind")} AS rank FROM text AS t
+        `SELECT t.state, t.state AS place, ${rank()} FROM text AS t
           WHERE ${this.#holds(query, sql)}`,
       );
     else words.push("SELECT 0::bigint AS state, 0::bigint AS place, 0::float8 AS rank WHERE false");

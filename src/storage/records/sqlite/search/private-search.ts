@@ -23,8 +23,9 @@ export function privateIdsSql(match: string, sql: Sql): string | undefined {
 
 /**
  * SELECT of the numbers of private records that a query finds: those with most of its terms first,
- * in name or keywords above all, then entities of crates behind others, then the newest. Nothing about the records of others changes that
- * order. Those of an administrator, who sees all, come by their age.
+ * in name or keywords above all, then entities of crates behind others, then the newest. Nothing
+ * about the records of others changes that order. Those of an administrator, who sees all, come by
+ * their age.
  *
  * @param terms FTS5 queries of single terms
  * @param conditions on `record AS r`, beginning with AND
